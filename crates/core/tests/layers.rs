@@ -37,7 +37,6 @@ const SIMULATION: Modules = Modules {
         &["access_queue", "group_profile", "hosts", "path", "port", "receiver_signals"],
         &["cells", "messages", "receivers"],
         &["domain_boundary", "wiring"],
-        &["sim_state"],
         &["endpoints", "fabric"],
         &["prefetch"],
         &["state"],

@@ -48,7 +48,7 @@ impl Engine {
             self.check_edge(flow)?;
             self.check_application(flow)?;
             self.check_outstanding(flow)?;
-            if let Some(cells) = self.fabric.sim.cells.as_ref().filter(|_| self.travels_in_cells(path)) {
+            if let Some(cells) = self.fabric.cells.as_ref().filter(|_| self.travels_in_cells(path)) {
                 let channel = cells.channel(flow);
                 for (side, in_lines, what) in
                     [(&channel.data, data[flow], "data cells"), (&channel.acks, acks[flow], "cells back")]
@@ -58,7 +58,7 @@ impl Engine {
                 continue;
             }
             let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[flow];
-            let copies = self.fabric.sim.outcomes.copies(flow);
+            let copies = self.fabric.outcomes.copies(flow);
             of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
             let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[flow];
             of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
@@ -78,8 +78,9 @@ impl Engine {
             }
         }
         let (reports, prices) = self.reports_and_prices();
-        let sim = &self.fabric.sim;
-        for (what, kept, carried) in [("reports", sim.packets.reports(), reports), ("prices", sim.packets.prices(), prices)] {
+        let fabric = &self.fabric;
+        for (what, kept, carried) in [("reports", fabric.packets.reports(), reports), ("prices", fabric.packets.prices(), prices)]
+        {
             if kept as u64 != carried {
                 let of = "side pools of packets".to_string();
                 return Err(ConservationError { of, sent: kept as u64, accounted_for: carried, what });
@@ -94,7 +95,7 @@ impl Engine {
 
     /// Every packet sent is on its way to the edge, queued there, discarded there, or has left it in cells.
     fn check_edge(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let Some(edge) = self.fabric.sim.cells.as_ref().and_then(|cells| cells.edge(flow)) else { return Ok(()) };
+        let Some(edge) = self.fabric.cells.as_ref().and_then(|cells| cells.edge(flow)) else { return Ok(()) };
         let (counts, coming, waiting) = (&edge.counts, u64::from(edge.coming.len()), u64::from(edge.queue.len()));
         let sent = u64::from(self.sent_in_all(flow));
         let accounted_for = coming + waiting + counts.discarded_in_all + counts.left_in_all;
@@ -111,7 +112,7 @@ impl Engine {
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
         let tcp = group.transport.expect_tcp();
-        let handed_over = match (spec, self.fabric.sim.messages.get(flow)) {
+        let handed_over = match (spec, self.fabric.messages.get(flow)) {
             (ApplicationSpec::Bursts(spec), _) => tcp.end_of(self.endpoints.applications[flow].handed_over(spec)),
             (ApplicationSpec::Messages, Some(messages)) => messages.limit(),
             (ApplicationSpec::Messages, _) => tcp.first_data(),
@@ -151,7 +152,7 @@ impl Engine {
         let mut data = vec![0; self.endpoints.ends.len()];
         let mut acks = vec![0; self.endpoints.ends.len()];
         let mut are_under_way = vec![false; self.endpoints.ends.len()];
-        for flow in self.fabric.sim.outcomes.discards_from(self.now()) {
+        for flow in self.fabric.outcomes.discards_from(self.now()) {
             are_under_way[flow] = true;
         }
         self.each_packet(|packet, place| {
@@ -167,7 +168,7 @@ impl Engine {
             counts[packet.flow] += units;
             are_under_way[packet.flow] |= place != Location::Ends || packet.time >= self.now();
         });
-        let channels = self.fabric.sim.cells.iter().flat_map(|cells| cells.channels());
+        let channels = self.fabric.cells.iter().flat_map(|cells| cells.channels());
         for (flow, channel) in channels.enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
@@ -189,7 +190,7 @@ impl Engine {
     }
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Location)) {
-        let packets = &self.fabric.sim.packets;
+        let packets = &self.fabric.packets;
         let lines_of = |path: &Path| -> [(PooledQueue, Location); 4] {
             let profile = &self.fabric.profiles[path.wire.group];
             let cut = if profile.has_edge { Location::Network } else { Location::Access };
@@ -198,7 +199,7 @@ impl Engine {
         for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             packets.iter(&line).for_each(|packet| see(packet, place));
         }
-        for (_, edge) in self.fabric.sim.cells.iter().flat_map(|cells| cells.edges()) {
+        for (_, edge) in self.fabric.cells.iter().flat_map(|cells| cells.edges()) {
             for (line, place) in [
                 (edge.coming, Location::Edge),
                 (edge.queue, Location::Edge),

@@ -58,7 +58,7 @@ impl Engine {
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.fabric.sim.clock.now()
+        self.fabric.clock.now()
     }
 
     /// Number of events handled.
@@ -68,16 +68,16 @@ impl Engine {
 
     /// Time of the next event, if there is one before the end. In a domain of a parallel run, it may be an earlier time.
     pub fn next_event_time(&mut self) -> Option<Time> {
-        let sim = &mut self.fabric.sim;
-        let arrival = sim.boundary.as_ref().and_then(|boundary| boundary.no_arrival_before());
-        let event = sim.agenda.first();
-        event.into_iter().chain(arrival).min().filter(|&time| time < sim.clock.end())
+        let fabric = &mut self.fabric;
+        let arrival = fabric.boundary.as_ref().and_then(|boundary| boundary.no_arrival_before());
+        let event = fabric.agenda.first();
+        event.into_iter().chain(arrival).min().filter(|&time| time < fabric.clock.end())
     }
 
     /// Handle all events before `time`, or before the end of the run if that is earlier. The result does not depend on how a run is divided
     /// into calls.
     pub fn run_until(&mut self, time: Time) {
-        if self.fabric.sim.boundary.is_some() {
+        if self.fabric.boundary.is_some() {
             self.advance_with_arrivals(time);
         } else {
             self.run_for(time, u64::MAX);
@@ -91,7 +91,7 @@ impl Engine {
             return self.advance_watched(time, events);
         }
         if self.fabric.is_idle() {
-            let clock = &mut self.fabric.sim.clock;
+            let clock = &mut self.fabric.clock;
             clock.advance(time.min(clock.end()));
             return true;
         }
@@ -117,7 +117,7 @@ impl Engine {
         // In order of creation: after the first object that cannot be created, no others are.
         let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
         let of_ends = self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()));
-        let messages = self.fabric.sim.messages.iter();
+        let messages = self.fabric.messages.iter();
         of_ports.chain(of_ends).chain(messages.filter_map(|messages| messages.failure(self.now()))).next()
     }
 
@@ -151,23 +151,23 @@ impl Engine {
 
     /// Handle events before `time` within `limits`. Returns true if no events remain or `limits.taken` is reached.
     fn advance_within(&mut self, time: Time, limits: StepLimits) -> bool {
-        let end = time.min(self.fabric.sim.clock.end());
+        let end = time.min(self.fabric.clock.end());
         let StepLimits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
-            if let Some(flow) = self.fabric.sim.acks.pop_expected() {
+            if let Some(flow) = self.fabric.acks.pop_expected() {
                 left -= self.process_ack_early(flow, left);
                 continue;
             }
-            if let Some(ack) = self.fabric.sim.acks.pop() {
+            if let Some(ack) = self.fabric.acks.pop() {
                 if self.fabric.is_large {
                     self.prefetch_pending_acks();
                 }
                 left -= self.process_known_ack(&ack, left);
                 continue;
             }
-            let Some((now, slot)) = self.fabric.sim.agenda.pop_before(end) else {
-                self.fabric.sim.clock.advance(end);
+            let Some((now, slot)) = self.fabric.agenda.pop_before(end) else {
+                self.fabric.clock.advance(end);
                 break;
             };
             left -= u64::from(self.handle(now, slot));
@@ -176,7 +176,7 @@ impl Engine {
                 break;
             }
         }
-        if self.fabric.sim.boundary.is_none() {
+        if self.fabric.boundary.is_none() {
             self.fabric.compute_deferred();
         }
         self.fabric.store_pending_acks();
@@ -188,11 +188,11 @@ impl Engine {
     /// count as events, because their number depends on how far other senders have run ahead.
     #[inline(always)]
     fn handle(&mut self, now: Time, slot: Slot) -> bool {
-        self.fabric.sim.clock.set(now);
+        self.fabric.clock.set(now);
         if self.fabric.is_large {
             self.prefetch_upcoming();
         }
-        match self.fabric.sim.agenda.event(slot) {
+        match self.fabric.agenda.event(slot) {
             Event::AckArrival(flow) => self.on_ack_arrival(flow, now),
             Event::Send(flow) => self.fabric.on_send(flow),
             Event::Back(flow) => self.fabric.on_back(flow),
@@ -214,7 +214,7 @@ impl Engine {
             Event::Change => {
                 self.on_change();
                 // Every domain has this event; only the first counts it.
-                return self.fabric.sim.boundary.as_ref().is_none_or(|boundary| boundary.is_first());
+                return self.fabric.boundary.as_ref().is_none_or(|boundary| boundary.is_first());
             }
         }
         true
@@ -234,12 +234,12 @@ impl Engine {
     /// The new fates of datagrams of external flows, except for flows in cells. Each fate is reported once, in no particular order. Its
     /// time may be later than now; it is final even then.
     pub fn take_fates(&mut self) -> impl Iterator<Item = Fate> {
-        self.fabric.sim.outcomes.take_fates()
+        self.fabric.outcomes.take_fates()
     }
 
     fn schedule_change(&mut self) {
         if let Some(next) = self.network.changes.get(self.next_change) {
-            self.fabric.sim.agenda.at(Event::Change, next.at);
+            self.fabric.agenda.at(Event::Change, next.at);
         }
     }
 
@@ -269,7 +269,7 @@ fn attach_applications(network: &Network, fabric: &mut Fabric, factory: &UserCod
     for (id, flow) in FlowId::enumerate(&network.flows) {
         let of = Entity { seed: network.seed, name: &network.groups[flow.group].name, index: in_group[flow.group.index()] };
         in_group[flow.group.index()] += 1;
-        if let Some(messages) = fabric.sim.messages.get_mut(id) {
+        if let Some(messages) = fabric.messages.get_mut(id) {
             let draws = Draws::new(Stream::new(of, Purpose::Request));
             messages.attach(|code| factory.make(code, |extras| extras.application(code, draws)));
         }

@@ -54,7 +54,7 @@ impl Engine {
         }
         if self.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.fabric.sim.receivers.delays()[group].percentile(at))));
+                columns.push((name, float(&|group| self.fabric.receivers.delays()[group].percentile(at))));
             }
         }
         named("groups", columns)

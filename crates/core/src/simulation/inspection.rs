@@ -103,11 +103,10 @@ impl Engine {
     /// Calls `see` with every packet in flight.
     pub fn for_each_packet(&self, mut see: impl FnMut(PacketInFlight)) {
         let fabric = &self.fabric;
-        let sim = &fabric.sim;
         let mut show = |packet: &Packet, place: PacketLocation, delay: TimeDelta| {
             see(PacketInFlight {
                 flow: packet.flow,
-                segment: if packet.is_ack() { packet.segment() } else { sim.packets.segment(packet) },
+                segment: if packet.is_ack() { packet.segment() } else { fabric.packets.segment(packet) },
                 is_ack: packet.is_ack(),
                 is_retransmission: packet.is_retransmission() && fabric.profiles[fabric.paths[packet.flow].wire.group].is_tcp,
                 is_marked: packet.is_marked(),
@@ -117,14 +116,14 @@ impl Engine {
             });
         };
         for path in &fabric.paths {
-            let sender = path.wire.sender_access(&sim.rates).delay;
-            let receiver = path.wire.receiver_access(&sim.rates).delay;
-            sim.packets.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
-            sim.packets.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
+            let sender = path.wire.sender_access(&fabric.rates).delay;
+            let receiver = path.wire.receiver_access(&fabric.rates).delay;
+            fabric.packets.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
+            fabric.packets.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
             for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.ack_line, path.wire.backward, sender)]
             {
                 let last = fabric.route(way).last();
-                for packet in sim.packets.iter(line) {
+                for packet in fabric.packets.iter(line) {
                     // The hop from the last port to the end is computed in one step.
                     let at_access = packet.time.before(delay);
                     match last.filter(|_| at_access > self.now()) {
@@ -140,7 +139,7 @@ impl Engine {
         }
         for (id, port) in PortId::enumerate(&fabric.ports) {
             let delay = port.equipment.delay();
-            sim.packets.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
+            fabric.packets.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             port.reordered_packets()
                 .into_iter()
                 .flat_map(ReorderedPackets::iter)
@@ -150,7 +149,7 @@ impl Engine {
             }
             let Some(stepped) = port.stepped() else { continue };
             stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::InService(id), TimeDelta::ZERO));
-            let waiting = stepped.queues.iter().flat_map(|queue| sim.packets.iter(&queue.line));
+            let waiting = stepped.queues.iter().flat_map(|queue| fabric.packets.iter(&queue.line));
             (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Queued(id, behind), TimeDelta::ZERO));
         }
     }

@@ -9,16 +9,16 @@ use crate::traffic::{MessageFlow, Playback};
 impl Engine {
     /// One row per message that is written or requested; `None` if no flow has messages.
     pub(super) fn message_table(&self) -> Option<Table> {
-        let sim = &self.fabric.sim;
-        if sim.messages.flows().len() == 0 {
+        let fabric = &self.fabric;
+        if fabric.messages.flows().len() == 0 {
             return None;
         }
         let (mut flows, mut numbers, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
         let (mut starts, mut completions) = (Vec::new(), Vec::new());
-        for flow in sim.messages.flows() {
+        for flow in fabric.messages.flows() {
             let Some(messages) = self.messages(flow) else { continue };
             for (number, &start) in self.message_starts(messages).iter().enumerate() {
-                let delivered = messages.delivered().get(number).filter(|&&time| time < sim.clock.end());
+                let delivered = messages.delivered().get(number).filter(|&&time| time < fabric.clock.end());
                 flows.push(flow);
                 numbers.push(number as u64);
                 sizes.push(messages.size(number as u32).0);
@@ -49,7 +49,7 @@ impl Engine {
 
     /// Quality of the playback of each flow, as columns of the table of flows; none if no flow is video.
     pub(super) fn playback_columns(&self, until: Time) -> Vec<(&'static str, Column)> {
-        let flows = self.fabric.sim.messages.flows();
+        let flows = self.fabric.messages.flows();
         let all: Vec<Option<Playback>> = flows.clone().map(|flow| self.messages(flow)?.playback(until)).collect();
         if all.iter().all(Option::is_none) {
             return Vec::new();
@@ -74,7 +74,7 @@ impl Engine {
 
     /// The messages of a flow, if it has any.
     pub(super) fn messages(&self, flow: FlowId) -> Option<&MessageFlow> {
-        self.fabric.sim.messages.get(flow)
+        self.fabric.messages.get(flow)
     }
 
     /// Times at which messages are written or, if they answer requests, requested.

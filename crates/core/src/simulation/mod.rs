@@ -35,7 +35,6 @@ mod results;
 mod routes;
 mod senders;
 mod signals;
-mod sim_state;
 mod specialised;
 mod starvation;
 mod state;

@@ -21,7 +21,7 @@ impl UpcomingEvents {
     /// Prefetch the memory of coming events.
     #[inline]
     pub(super) fn prefetch(&mut self, fabric: &mut Fabric, ends: &[End]) {
-        for slot in fabric.sim.agenda.predict() {
+        for slot in fabric.agenda.predict() {
             self.prefetch_stages(slot, fabric, ends);
         }
     }
@@ -31,7 +31,7 @@ impl UpcomingEvents {
     #[inline(always)]
     fn prefetch_stages(&mut self, slot: Slot, fabric: &Fabric, ends: &[End]) {
         let UpcomingEvents { slots, packets, last } = self;
-        match fabric.sim.agenda.event(slot) {
+        match fabric.agenda.event(slot) {
             Event::Port(port) => prefetch(&fabric.ports[port].line),
             Event::AckArrival(flow) | Event::SendTimer(flow) => prefetch_ends(flow, fabric, ends),
             Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow]),
@@ -40,11 +40,11 @@ impl UpcomingEvents {
         *last = (*last + 1) % UpcomingEvents::EVENTS;
         slots[*last] = slot;
         let before = |steps: usize| (*last + UpcomingEvents::EVENTS - steps) % UpcomingEvents::EVENTS;
-        if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.sim.agenda.event(slots[before(4)]) {
-            fabric.sim.packets.prefetch_back(&fabric.paths[flow].send);
+        if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.agenda.event(slots[before(4)]) {
+            fabric.packets.prefetch_back(&fabric.paths[flow].send);
         }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
-        let seen = |steps: usize| packets[before(steps)].map(|place| fabric.sim.packets.at(place));
+        let seen = |steps: usize| packets[before(steps)].map(|place| fabric.packets.at(place));
         if let Some(packet) = seen(4) {
             prefetch(&fabric.routes[packet.place()]);
         }
@@ -52,7 +52,7 @@ impl UpcomingEvents {
             fabric.prefetch_next_place(packet);
             if fabric.is_at_last_port(packet) {
                 // From there the packet continues through both ends, or those in this domain.
-                match fabric.sim.boundary {
+                match fabric.boundary {
                     None => prefetch_ends(packet.flow, fabric, ends),
                     Some(_) => prefetch(&fabric.paths[packet.flow]),
                 }
@@ -70,12 +70,12 @@ impl UpcomingEvents {
 /// Prefetch for acknowledgements that are known to arrive.
 #[inline]
 pub(super) fn prefetch_pending_acks(fabric: &Fabric, ends: &[End]) {
-    let known = &fabric.sim.acks;
+    let known = &fabric.acks;
     if let Some(later) = known.get(8) {
         prefetch_ends(later.flow, fabric, ends);
     }
     if let Some(soon) = known.get(4) {
-        fabric.sim.packets.prefetch_back(&fabric.paths[soon.flow].send);
+        fabric.packets.prefetch_back(&fabric.paths[soon.flow].send);
     }
 }
 

@@ -90,7 +90,7 @@ impl Engine {
             messages: self.message_table(),
             queue_flows: self.network.record.queue_flows.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
-            complete: until >= self.fabric.sim.clock.end(),
+            complete: until >= self.fabric.clock.end(),
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -101,8 +101,8 @@ impl Engine {
     pub fn take_traces(&mut self) -> Vec<Table> {
         let until = self.now();
         let tables = self.traces(until);
-        let Fabric { sim, ports, .. } = &mut self.fabric;
-        if let Some(recorder) = sim.outcomes.recorder_mut() {
+        let Fabric { outcomes, ports, .. } = &mut self.fabric;
+        if let Some(recorder) = outcomes.recorder_mut() {
             recorder.forget_before(until);
             ports.iter_mut().for_each(|port| port.forget_trace_rows(until));
         }
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     fn traces(&self, until: Time) -> Vec<Table> {
-        let recorder = self.fabric.sim.outcomes.recorder();
+        let recorder = self.fabric.outcomes.recorder();
         recorder.map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until))
     }
 
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     pub(super) fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.fabric.sim.clock.warmup()).seconds()
+        until.since(self.fabric.clock.warmup()).seconds()
     }
 
     fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64], external: &ExternalFlows) -> Table {
@@ -142,7 +142,7 @@ impl Engine {
         let sender = |i: FlowId| self.endpoints.ends[i].counts();
         let counts = |i: FlowId| &self.fabric.paths[i].counts;
         let carried = |i: FlowId| &self.fabric.paths[i].carried;
-        let channel = |i: FlowId| self.fabric.sim.cells.as_ref().map(|cells| cells.channel(i));
+        let channel = |i: FlowId| self.fabric.cells.as_ref().map(|cells| cells.channel(i));
         let seconds = self.measured_seconds(until);
         let starved = self.starved(until, external);
         let has_report = |i: FlowId| !is_external[i.index()] || external.contains_key(&i);
@@ -183,7 +183,7 @@ impl Engine {
         }
         for (name, column) in &mut columns {
             for (&flow, of) in external {
-                of.overlay(name, flow, column, self.fabric.sim.clock.interval(), until);
+                of.overlay(name, flow, column, self.fabric.clock.interval(), until);
             }
         }
         columns.extend(self.playback_columns(until));
@@ -192,24 +192,24 @@ impl Engine {
 
     /// Acknowledgements of a flow that queues and links have discarded.
     pub(super) fn dropped_acks(&self, flow: FlowId) -> u64 {
-        self.fabric.sim.outcomes.dropped_acks(flow)
+        self.fabric.outcomes.dropped_acks(flow)
     }
 
     /// Discarded share of the packets that the flow sent within the measurement interval and of their copies.
     fn loss_rate(&self, flow: FlowId, sent: u64) -> f64 {
-        let Fabric { sim, paths, .. } = &self.fabric;
-        let copies = sim.outcomes.copies(flow).measured;
+        let Fabric { outcomes, paths, .. } = &self.fabric;
+        let copies = outcomes.copies(flow).measured;
         Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
     }
 
     /// The part of a flow's lifetime that is measured until then.
     fn measured_lifetime(&self, flow: FlowId, until: Time) -> TimeDelta {
-        self.ended(flow).min(until).since(self.start_of(flow).max(self.fabric.sim.clock.warmup()))
+        self.ended(flow).min(until).since(self.start_of(flow).max(self.fabric.clock.warmup()))
     }
 
     /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
-        let warmup = self.fabric.sim.clock.warmup();
+        let warmup = self.fabric.clock.warmup();
         let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
         let waited = self.endpoints.ends[flow].counts().idle + cut_off;
         1.0 - waited.seconds() / self.measured_lifetime(flow, until).seconds()
@@ -220,9 +220,9 @@ impl Engine {
     fn waiting_since(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
         let End::Tcp(sender) = &self.endpoints.ends[flow] else { return None };
         let is_over = until >= self.fabric.paths[flow].counts.completed;
-        let sim = &self.fabric.sim;
-        let is_due = |event| sim.agenda.is_pending(event);
-        let offer = sim.agenda.time_of(Event::AppWrite(flow));
+        let fabric = &self.fabric;
+        let is_due = |event| fabric.agenda.is_pending(event);
+        let offer = fabric.agenda.time_of(Event::AppWrite(flow));
         let may_send = offer < sender.timer.deadline && sender.sequence.in_flight() < self.window_of(sender, flow);
         let may_receive_ack =
             in_lines.are_under_way[flow] || is_due(Event::DelayedAck(flow)) || is_due(Event::SendTimer(flow)) || may_send;
@@ -249,7 +249,7 @@ impl Engine {
 
     pub(super) fn completion(&self, flow: FlowId) -> f64 {
         match self.fabric.paths[flow].counts.completed {
-            time if time >= self.fabric.sim.clock.end() => f64::NAN,
+            time if time >= self.fabric.clock.end() => f64::NAN,
             time => time.since(self.start_of(flow)).seconds(),
         }
     }
@@ -291,8 +291,8 @@ impl Engine {
         let transfer = Transfer {
             group: &network.groups[wire.group],
             size: self.endpoints.plans[flow].size,
-            sender_access: wire.sender_access(&fabric.sim.rates),
-            receiver_access: wire.receiver_access(&fabric.sim.rates),
+            sender_access: wire.sender_access(&fabric.rates),
+            receiver_access: wire.receiver_access(&fabric.rates),
             route: &route,
             links,
         };
@@ -433,14 +433,14 @@ impl Engine {
     }
 
     fn edge_table(&self, until: Time) -> Option<Table> {
-        let sim = &self.fabric.sim;
-        let (flows, edges): (Vec<FlowId>, Vec<&Edge>) = sim.cells.iter().flat_map(|cells| cells.edges()).unzip();
+        let fabric = &self.fabric;
+        let (flows, edges): (Vec<FlowId>, Vec<&Edge>) = fabric.cells.iter().flat_map(|cells| cells.edges()).unzip();
         if edges.is_empty() {
             return None;
         }
         let (groups, indices) = self.flow_names().columns(&flows);
-        let counts: Vec<EdgeCounts> = edges.iter().map(|edge| edge.counts_at(until, sim.clock.interval())).collect();
-        let measured = sim.clock.interval().overlap(sim.clock.warmup(), until).0 as f64;
+        let counts: Vec<EdgeCounts> = edges.iter().map(|edge| edge.counts_at(until, fabric.clock.interval())).collect();
+        let measured = fabric.clock.interval().overlap(fabric.clock.warmup(), until).0 as f64;
         let integer = |value: &dyn Fn(&EdgeCounts) -> u64| Column::Integer(counts.iter().map(value).collect());
         let float = |value: &dyn Fn(&EdgeCounts) -> f64| Column::Float(counts.iter().map(value).collect());
         let columns = vec![
@@ -476,12 +476,12 @@ impl Engine {
 
     /// The packets that are in a stepped port's queues at `until`. A port that computes departures ahead has already counted them.
     fn still_queued(&self, port: usize, until: Time) -> StillQueued {
-        let Fabric { sim, ports, .. } = &self.fabric;
+        let Fabric { clock, packets, ports, .. } = &self.fabric;
         let queues = ports[port].stepped().map_or(&[][..], |stepped| &stepped.queues);
         let mut all = StillQueued::default();
-        for packet in queues.iter().flat_map(|queue| sim.packets.iter(&queue.line)) {
-            all.held += u128::from(sim.clock.interval().overlap(packet.time, until).0);
-            all.of_warmup += u64::from(packet.time < sim.clock.warmup() && until > sim.clock.warmup());
+        for packet in queues.iter().flat_map(|queue| packets.iter(&queue.line)) {
+            all.held += u128::from(clock.interval().overlap(packet.time, until).0);
+            all.of_warmup += u64::from(packet.time < clock.warmup() && until > clock.warmup());
         }
         all
     }
@@ -490,7 +490,7 @@ impl Engine {
         let fabric = &self.fabric;
         QueueRows {
             names: Arc::new(self.network.ports.iter().map(|port| port.name.clone()).collect()),
-            of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.sim.waiting)).collect(),
+            of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.waiting)).collect(),
             departures: fabric.ports.iter().map(|port| port.equipment.departures()).collect(),
         }
     }

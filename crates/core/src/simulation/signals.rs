@@ -118,7 +118,7 @@ mod tests {
         let silent = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
-        assert!(empty_log(&engine) && engine.fabric.sim.packets.prices() == 0);
+        assert!(empty_log(&engine) && engine.fabric.packets.prices() == 0);
     }
 
     fn empty_log(engine: &Engine) -> bool {
@@ -444,7 +444,7 @@ mod tests {
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| flow(group, 0, 1)).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.endpoints.readers.len(), engine.fabric.sim.receivers.signals()), (3, 3));
+        assert_eq!((engine.endpoints.readers.len(), engine.fabric.receivers.signals()), (3, 3));
         assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(FlowId(flow))), [Some(0), None, None, Some(1), Some(2)]);
     }
 }

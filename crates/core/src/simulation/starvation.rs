@@ -56,7 +56,7 @@ impl Engine {
 
     /// The part of a flow's lifetime within the measurement interval.
     fn measured_period(&self, flow: FlowId, until: Time, external: &ExternalFlows) -> Range<Time> {
-        let interval = self.fabric.sim.clock.interval();
+        let interval = self.fabric.clock.interval();
         match external.get(&flow) {
             Some(of) => of.measured_period(interval, until),
             None => self.start_of(flow).max(interval.warmup)..self.ended(flow).min(until),
@@ -90,14 +90,14 @@ impl Engine {
                 (Some(ApplicationSpec::Bursts(_)), Transport::Datagram(_)) => return None,
             },
         };
-        let measured = self.fabric.sim.clock.warmup().max(since)..until.min(self.ended(flow));
+        let measured = self.fabric.clock.warmup().max(since)..until.min(self.ended(flow));
         (length(&measured).0 >= base_rtt.0.max(1).saturating_mul(ROUND_TRIPS)).then_some(measured)
     }
 
     /// Start of the oldest message of a flow that is not delivered.
     fn oldest_undelivered(&self, flow: FlowId) -> Option<Time> {
         let messages = self.messages(flow)?;
-        let end = self.fabric.sim.clock.end();
+        let end = self.fabric.clock.end();
         let delivered = messages.delivered().iter().filter(|&&time| time < end).count();
         self.message_starts(messages).get(delivered).copied()
     }
@@ -114,7 +114,7 @@ impl Engine {
 
     /// Rate of the slower access link in bit/s.
     fn access_rate(&self, flow: FlowId) -> f64 {
-        let (wire, rates) = (&self.fabric.paths[flow].wire, &self.fabric.sim.rates);
+        let (wire, rates) = (&self.fabric.paths[flow].wire, &self.fabric.rates);
         let rates = [wire.sender_access(rates).rate, wire.receiver_access(rates).rate];
         rates.into_iter().flatten().map(|rate| rate.0 as f64).fold(f64::INFINITY, f64::min)
     }

@@ -38,63 +38,65 @@ impl Fabric {
     #[inline(always)]
     pub(super) fn leave_network<C: Carriage>(&mut self, packet: &mut Packet, route: Route) -> Option<Bytes> {
         let flow = packet.flow;
-        let Fabric { paths, profiles, sim, .. } = self;
+        let Fabric {
+            paths, profiles, clock, agenda, rates, hosts, access_queues, packets, acks, receivers, cells, messages, ..
+        } = self;
         let path = &mut paths[flow];
         let profile = &profiles[path.wire.group];
         if packet.is_ack() {
-            packet.time = path.wire.sender_down(packet.time, profile.ack_unit, &mut sim.rates);
+            packet.time = path.wire.sender_down(packet.time, profile.ack_unit, rates);
             if C::CELLS
                 && packet.is_cell()
-                && let Some(cells) = &mut sim.cells
-                && !cells.collect_ack(packet, profile, &mut sim.packets, &mut sim.agenda)
+                && let Some(cells) = cells
+                && !cells.collect_ack(packet, profile, packets, agenda)
             {
                 return None;
             }
-            if profile.runs_ahead && route == Route::Fixed && sim.acks.may_push(&path.ack_line) {
-                sim.acks.push(*packet);
+            if profile.runs_ahead && route == Route::Fixed && acks.may_push(&path.ack_line) {
+                acks.push(*packet);
             } else {
-                sim.packets.enqueue(&mut path.ack_line, *packet, Event::AckArrival(flow), &mut sim.agenda);
+                packets.enqueue(&mut path.ack_line, *packet, Event::AckArrival(flow), agenda);
             }
             return None;
         }
-        if let Some(queues) = sim.access_queues.get_mut(flow.index())
+        if let Some(queues) = access_queues.get_mut(flow.index())
             && !(C::CELLS && packet.is_cell())
             && !queues.receive.arrive(packet.time, packet.bytes())
         {
             self.discard_at_access(*packet);
             return None;
         }
-        packet.time = path.wire.receiver_down(packet.time, profile.unit_bytes::<C>(packet), &mut sim.rates);
+        packet.time = path.wire.receiver_down(packet.time, profile.unit_bytes::<C>(packet), rates);
         if C::CELLS
             && packet.is_cell()
-            && let Some(cells) = &mut sim.cells
-            && !cells.collect_data(packet, path, profile, sim.clock.interval())
+            && let Some(cells) = cells
+            && !cells.collect_data(packet, path, profile, clock.interval())
         {
             return None;
         }
         if !profile.plain
-            && let Some(hosts) = sim.hosts.get_mut(flow.index())
+            && let Some(hosts) = hosts.get_mut(flow.index())
         {
             packet.time = if packet.is_rm() { hosts.follow(packet.time) } else { hosts.receive(packet.time, &profile.group) };
         }
         let may_wait = profile.arrivals != ArrivalEvents::Never || route == Route::Changing;
-        if may_wait && (!path.deliver.is_empty() || arrives_by_event(packet, profile, &sim.agenda, route)) {
-            sim.packets.enqueue(&mut path.deliver, *packet, Event::Deliver(flow), &mut sim.agenda);
+        if may_wait && (!path.deliver.is_empty() || arrives_by_event(packet, profile, agenda, route)) {
+            packets.enqueue(&mut path.deliver, *packet, Event::Deliver(flow), agenda);
             return None;
         }
         let ack_unit = profile.ack_unit;
         if !profile.plain {
             return self.receive(packet).then_some(ack_unit);
         }
-        let (time, interval) = (packet.time, sim.clock.interval());
-        let outcome = sim.receivers.receive::<Plain>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
+        let (time, interval) = (packet.time, clock.interval());
+        let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
         if outcome.is_complete {
-            sim.messages.complete(path, flow, time, interval, &mut sim.agenda);
+            messages.complete(path, flow, time, interval, agenda);
         }
         if !outcome.is_answered {
             return None;
         }
-        packet.time = path.wire.receiver_up(time, ack_unit, &mut sim.rates);
+        packet.time = path.wire.receiver_up(time, ack_unit, rates);
         Some(ack_unit)
     }
 
@@ -103,39 +105,39 @@ impl Fabric {
     #[inline(never)]
     fn receive(&mut self, packet: &mut Packet) -> bool {
         let (flow, time) = (packet.flow, packet.time);
-        let Fabric { paths, profiles, sim, .. } = self;
+        let Fabric { paths, profiles, clock, agenda, rates, packets, receivers, messages, outcomes, .. } = self;
         let path = &mut paths[flow];
         let profile = &profiles[path.wire.group];
         if packet.is_rm() {
             packet.turn_around(path.wire.backward);
             return true;
         }
-        let interval = sim.clock.interval();
+        let interval = clock.interval();
         let outcome = if profile.plain_at_receiver {
-            let outcome = sim.receivers.receive::<Plain>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
+            let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
             if outcome.is_answered && profile.acks_signal {
                 packet.set_signals();
             }
             outcome
         } else {
-            let outcome = sim.receivers.receive::<Complete>(path, packet, profile, interval, &mut sim.packets, &mut sim.agenda);
+            let outcome = receivers.receive::<Complete>(path, packet, profile, interval, packets, agenda);
             if let Some(payload) = outcome.delivered
-                && let Some(recorder) = sim.outcomes.recorder_mut()
+                && let Some(recorder) = outcomes.recorder_mut()
             {
                 recorder.on_delivered(flow, time, payload, interval.end);
             }
             if profile.is_external {
                 let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
-                sim.outcomes.add_fate(Fate { time, flow, datagram: packet.segment().0, outcome });
+                outcomes.add_fate(Fate { time, flow, datagram: packet.segment().0, outcome });
             }
             outcome
         };
         if outcome.is_complete {
-            sim.messages.complete(path, flow, time, interval, &mut sim.agenda);
+            messages.complete(path, flow, time, interval, agenda);
         }
         // An acknowledgement in cells is produced as it leaves the receiver.
         if outcome.is_answered && !packet.is_cell() {
-            packet.time = path.wire.receiver_up(time, profile.ack_unit, &mut sim.rates);
+            packet.time = path.wire.receiver_up(time, profile.ack_unit, rates);
         }
         outcome.is_answered
     }
@@ -146,7 +148,7 @@ impl Fabric {
         let group = self.paths[flow].wire.group;
         let route = self.route_of(flow);
         loop {
-            let Some(mut packet) = self.sim.packets.pop(&mut self.paths[flow].deliver) else {
+            let Some(mut packet) = self.packets.pop(&mut self.paths[flow].deliver) else {
                 unreachable!("no packet is on its way to flow {flow}")
             };
             let profile = &self.profiles[group];
@@ -155,15 +157,15 @@ impl Fabric {
                 && !packet.is_rm()
                 && self.paths[flow].receiver.is_flushed_by(EcnFlags::of(&packet))
             {
-                self.sim.agenda.cancel(Event::DelayedAck(flow));
+                self.agenda.cancel(Event::DelayedAck(flow));
                 self.on_delayed_ack(packet.time, flow);
             }
             if self.receive(&mut packet) {
                 self.walk_back(packet);
             }
-            let Some(next) = self.sim.packets.front(&self.paths[flow].deliver) else { break };
-            if arrives_by_event(next, &self.profiles[group], &self.sim.agenda, route) {
-                self.sim.agenda.at(Event::Deliver(flow), next.time);
+            let Some(next) = self.packets.front(&self.paths[flow].deliver) else { break };
+            if arrives_by_event(next, &self.profiles[group], &self.agenda, route) {
+                self.agenda.at(Event::Deliver(flow), next.time);
                 break;
             }
         }
@@ -172,7 +174,7 @@ impl Fabric {
 
     /// A delayed acknowledgement is due.
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: FlowId) {
-        let Fabric { paths, profiles, sim, .. } = self;
+        let Fabric { paths, profiles, rates, packets, receivers, .. } = self;
         let path = &mut paths[flow];
         if path.receiver.has_delayed() {
             // Only the report of a duplicate reads this number.
@@ -180,9 +182,9 @@ impl Fabric {
             let latest = OutgoingPacket { flow, segment, transmission: 1, bytes: Bytes(0), pushed: false };
             let mut packet = Packet::data(now, now, &latest, 0);
             let profile = &profiles[path.wire.group];
-            sim.receivers.acknowledge::<Complete>(path, &mut packet, Cause::NewData, profile, &mut sim.packets);
+            receivers.acknowledge::<Complete>(path, &mut packet, Cause::NewData, profile, packets);
             if !packet.is_cell() {
-                packet.time = path.wire.receiver_up(now, profile.ack_unit, &mut sim.rates);
+                packet.time = path.wire.receiver_up(now, profile.ack_unit, rates);
             }
             self.walk_back(packet);
         }
@@ -192,11 +194,11 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     pub(super) fn discard_at_access(&mut self, mut packet: Packet) {
-        let (flow, time, sim) = (packet.flow, packet.time, &mut self.sim);
-        sim.packets.release(&mut packet);
-        sim.outcomes.await_discard(flow, time, &sim.clock);
+        let (flow, time) = (packet.flow, packet.time);
+        self.packets.release(&mut packet);
+        self.outcomes.await_discard(flow, time, &self.clock);
         let counts = &mut self.paths[flow].counts;
         counts.discarded_in_all += 1;
-        counts.discarded += u32::from(sim.clock.measures_all([packet.sent, time]));
+        counts.discarded += u32::from(self.clock.measures_all([packet.sent, time]));
     }
 }

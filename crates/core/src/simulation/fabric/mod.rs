@@ -10,21 +10,31 @@ mod end_of_route;
 mod prefetching;
 mod stepped_ports;
 
+use super::access_queue::AccessQueues;
+use super::acks::Acks;
+use super::agenda::Agenda;
+use super::cells::Cells;
+use super::clock::Clock;
 use super::datagrams::{DatagramOutcome, Fate};
-use super::domain_boundary::{Arrival, Arrivals, PacketBatch};
+use super::domain_boundary::{Arrival, Arrivals, DomainBoundary, PacketBatch};
 use super::event_order::{EntityCounts, Event, EventOrder};
 use super::group_profile::{GroupProfile, RunMode, SignalGroup};
+use super::hosts::Hosts;
+use super::messages::Messages;
+use super::outcomes::Outcomes;
+use super::packets::Packets;
 use super::path::{Feeder, Path};
-use super::port::{Entry, Port};
+use super::port::{Entry, Port, QueuedUnit};
+use super::receivers::Receivers;
 use super::routes::{Route, RouteEntry};
-use super::sim_state::SimState;
 use super::specialised::{Carriage, PacketsAndCells, WholePackets};
 use super::user_code_factory::UserCodeFactory;
-use super::wire::Direction;
-use super::wiring::{flows_of, make_paths, make_ports};
+use super::wire::{AccessRates, Direction};
+use super::wiring::{flows_of, make_paths, make_ports, reach};
 use crate::network::{CELL_BYTES, Change, ChangeKind, Network};
 use crate::primitives::ids::{FlowId, GroupId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
+use crate::primitives::pooled_queue::Pool;
 use crate::primitives::prefetch::CAN_PREFETCH;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
@@ -38,11 +48,32 @@ use std::ops::Range;
 /// Approximate size in bytes of the caches of one core.
 const NEAR: usize = 1 << 20;
 
+/// The owners of the state between the senders' transports. The private fields are those of the walk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
+    pub(super) clock: Clock,
+    pub(super) agenda: Agenda,
+    pub(super) packets: Packets,
+    pub(super) acks: Acks,
+    pub(super) receivers: Receivers,
+    pub(super) messages: Messages,
+    /// Present if packets travel in cells.
+    pub(super) cells: Option<Box<Cells>>,
+    pub(super) outcomes: Outcomes,
+    /// Present if the run is parallel.
+    #[serde(skip)]
+    pub(super) boundary: Option<Box<DomainBoundary>>,
+    /// Rates of the private links.
+    pub(super) rates: AccessRates,
+    /// By flow; empty if hosts take no time.
+    pub(super) hosts: Vec<Hosts>,
+    /// By flow; empty if none can be full.
+    pub(super) access_queues: Vec<AccessQueues>,
     /// The ports of all routes, concatenated, each with its end.
     pub(crate) routes: Vec<RouteEntry>,
     pub(crate) ports: Vec<Port>,
+    /// Packets in the buffers of ports that compute departures ahead.
+    pub(super) waiting: Pool<QueuedUnit>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<PortId>,
     /// Ports whose departures are deferred.
@@ -54,11 +85,12 @@ pub(crate) struct Fabric {
     pub(crate) paths: Vec<Path>,
     /// Properties of each flow group.
     pub(crate) profiles: Vec<GroupProfile>,
+    /// Size of an acknowledgement as the ports see it, if it is the same for all groups.
+    ack_unit: Option<Bytes>,
     /// Flows whose route changes. Their packets may arrive out of order, so nothing after the last port is computed ahead.
     pub(crate) rerouted: BTreeSet<FlowId>,
     /// The state of ports and flows exceeds the nearer caches, so that prefetching is worthwhile.
     pub(crate) is_large: bool,
-    pub(crate) sim: SimState,
 }
 
 /// A policy or scheduler with a periodic update.
@@ -98,14 +130,13 @@ impl Fabric {
             ports: ports.len() as u32,
             edges: if network.has_edges() { network.flows.len() as u32 } else { 0 },
         });
-        let sim = SimState::new(network, order, readers);
+        let reach = reach(network);
+        let (receivers, outcomes) = (Receivers::new(network, readers), Outcomes::new(network));
         let in_time_order = network.stepped || network.user_code().next().is_some();
-        let observed =
-            !sim.receivers.delays().is_empty() || network.groups.iter().any(|group| group.receive_processing.is_some());
+        let observed = !receivers.delays().is_empty() || network.groups.iter().any(|group| group.receive_processing.is_some());
         let run = |group: GroupId| {
             let flows = flows_of(network, group);
-            let traced =
-                |what: fn(&Recorder, &Range<FlowId>) -> bool| sim.outcomes.recorder().is_some_and(|all| what(all, &flows));
+            let traced = |what: fn(&Recorder, &Range<FlowId>) -> bool| outcomes.recorder().is_some_and(|all| what(all, &flows));
             RunMode {
                 stepped: network.stepped,
                 observed: observed || traced(Recorder::follows_receivers),
@@ -115,28 +146,51 @@ impl Fabric {
             }
         };
         let groups = GroupId::enumerate(&network.groups).zip(signalled);
-        let profile: Vec<GroupProfile> =
+        let profiles: Vec<GroupProfile> =
             groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
         let entry_of = |&port: &PortId| match ports[port].entry {
             Entry::ByEvent => RouteEntry::by_event(port),
             _ => RouteEntry::immediate(port),
         };
+        let (messages, rates) = (Messages::new(network), AccessRates::of(&network.flows));
         let mut fabric = Fabric {
+            clock: Clock::new(network, reach),
+            agenda: Agenda::new(order, 2 * (network.flows.len() + network.ports.len()), reach),
+            packets: Packets::default(),
+            acks: Acks::default(),
+            receivers,
+            cells: Cells::new(network),
+            outcomes,
+            boundary: None,
+            hosts: Hosts::of(network),
+            access_queues: AccessQueues::of(network),
             routes: network.paths.iter().flat_map(|path| path.iter().map(&entry_of).chain([RouteEntry::END])).collect(),
             ports,
+            waiting: Pool::default(),
             transmitters,
             deferred,
-            has_real_packets: profile.iter().any(|profile| profile.is_external),
+            has_real_packets: profiles.iter().any(|profile| profile.is_external),
             periodic,
-            paths: make_paths(network, &sim.rates, &sim.messages),
-            profiles: profile,
+            paths: make_paths(network, &rates, &messages),
+            ack_unit: the_same(profiles.iter().map(|profile| profile.ack_unit)),
+            profiles,
             rerouted,
             is_large: CAN_PREFETCH && network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
-            sim,
+            messages,
+            rates,
         };
-        fabric.sim.ack_unit = the_same(fabric.profiles.iter().map(|profile| profile.ack_unit));
         fabric.schedule_periods();
         fabric
+    }
+
+    #[inline(always)]
+    fn enqueue(&mut self, feeder: Feeder, packet: Packet) {
+        let line = match feeder {
+            Feeder::Send => &mut self.paths[packet.flow].send,
+            Feeder::Back => &mut self.paths[packet.flow].back,
+            Feeder::Port(port) => &mut self.ports[port].line,
+        };
+        self.packets.enqueue(line, packet, feeder.event(packet.flow), &mut self.agenda);
     }
 
     /// The ports of the route that starts at this entry of the flat list.
@@ -146,21 +200,21 @@ impl Fabric {
 
     /// Whether only new packets can cause an action.
     pub(crate) fn is_idle(&self) -> bool {
-        let Fabric { deferred, sim, .. } = self;
-        let has_events = !sim.agenda.is_empty() || sim.boundary.is_some();
-        !has_events && deferred.is_empty() && sim.acks.is_empty()
+        let Fabric { deferred, agenda, acks, boundary, .. } = self;
+        let has_events = !agenda.is_empty() || boundary.is_some();
+        !has_events && deferred.is_empty() && acks.is_empty()
     }
 
     /// Whether any trace or listed drop depends on the transmission number of a segment.
     pub(crate) fn distinguishes_transmissions(&self) -> bool {
-        let traced = self.sim.outcomes.recorder().is_some_and(|recorder| recorder.distinguishes_transmissions());
+        let traced = self.outcomes.recorder().is_some_and(|recorder| recorder.distinguishes_transmissions());
         traced || self.ports.iter().any(|port| port.equipment.has_listed_drops())
     }
 
     /// Whether a flow's sender is traced.
     #[inline]
     pub(crate) fn is_traced(&self, flow: FlowId) -> bool {
-        self.sim.outcomes.recorder().is_some_and(|recorder| recorder.follows_sender(flow))
+        self.outcomes.recorder().is_some_and(|recorder| recorder.follows_sender(flow))
     }
 
     /// Index of a flow among the flows whose controllers request signals.
@@ -183,10 +237,9 @@ impl Fabric {
 
     #[inline(always)]
     fn send_as<O: Observed>(&mut self, now: Time, packet: &OutgoingPacket, ecn: Ecn, header: Option<PriceHeader>) {
-        let sim = &mut self.sim;
         let flow = packet.flow;
         if O::TRACED
-            && let Some(recorder) = sim.outcomes.recorder_mut()
+            && let Some(recorder) = self.outcomes.recorder_mut()
         {
             let is_capable = self.profiles[self.paths[flow].wire.group].framing.is_none();
             // Cells do not carry the marks of packets.
@@ -194,18 +247,18 @@ impl Fabric {
         }
         let path = &mut self.paths[flow];
         let mut time = now;
-        if let Some(hosts) = sim.hosts.get_mut(flow.index()) {
+        if let Some(hosts) = self.hosts.get_mut(flow.index()) {
             time = hosts.send(time, packet.bytes, &self.profiles[path.wire.group].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
-        if let Some(queues) = sim.access_queues.get_mut(flow.index()) {
+        if let Some(queues) = self.access_queues.get_mut(flow.index()) {
             let profile = &self.profiles[path.wire.group];
             let bytes = if profile.framing.is_some() { Bytes(CELL_BYTES.0 * profile.cells(&packet).0) } else { packet.bytes() };
             if !profile.has_edge && !queues.send.arrive(time, bytes) {
                 return self.discard_at_access(packet);
             }
         }
-        if sim.cells.is_some() {
+        if self.cells.is_some() {
             let profile = &self.profiles[path.wire.group];
             if profile.framing.is_some() {
                 return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forward, packet) };
@@ -213,12 +266,12 @@ impl Fabric {
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {
-            sim.packets.reserve_price(&mut packet, header);
+            self.packets.reserve_price(&mut packet, header);
         }
-        packet.time = path.wire.sender_up(time, packet.bytes(), &mut sim.rates);
+        packet.time = path.wire.sender_up(time, packet.bytes(), &mut self.rates);
         let entry = self.routes[packet.place()];
         if entry.needs_event() && entry.local_port().is_some() {
-            return sim.enqueue(Feeder::Send, packet, &mut self.paths, &mut self.ports);
+            return self.enqueue(Feeder::Send, packet);
         }
         self.walk(Some(Feeder::Send), packet);
     }
@@ -226,11 +279,11 @@ impl Fabric {
     /// The head of a flow's access line reaches the first port.
     #[inline]
     pub(crate) fn on_send(&mut self, flow: FlowId) {
-        let sends_cells = self.sim.cells.is_some() && self.sends_cells(flow);
+        let sends_cells = self.cells.is_some() && self.sends_cells(flow);
         let packet = if sends_cells {
             self.next_cell(flow, Direction::Forward)
         } else {
-            self.sim.take_head(&mut self.paths[flow].send, Event::Send(flow))
+            self.packets.take_head(&mut self.paths[flow].send, Event::Send(flow), &mut self.agenda)
         };
         let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
         self.walk(None, packet);
@@ -250,7 +303,7 @@ impl Fabric {
         let packet = if self.profiles[path.wire.group].framing.is_some() {
             self.next_cell(flow, Direction::Reverse)
         } else {
-            self.sim.take_head(&mut path.back, Event::Back(flow))
+            self.packets.take_head(&mut path.back, Event::Back(flow), &mut self.agenda)
         };
         let Some(packet) = packet else { unreachable!("no packet of flow {flow} is on its way to the first port") };
         self.walk(None, packet);
@@ -259,7 +312,7 @@ impl Fabric {
     /// The head of a port's delay line reaches the next port, or the end of its route.
     #[inline]
     pub(crate) fn on_port(&mut self, port: PortId) {
-        if let Some(packet) = self.sim.take_head(&mut self.ports[port].line, Event::Port(port)) {
+        if let Some(packet) = self.packets.take_head(&mut self.ports[port].line, Event::Port(port), &mut self.agenda) {
             self.walk(None, packet);
         } else {
             self.on_overtaking(port);
@@ -282,7 +335,7 @@ impl Fabric {
     pub(crate) fn pop_ack(&mut self, flow: FlowId) -> Option<Packet> {
         let path = &mut self.paths[flow];
         path.carried.acks_received_in_all += 1;
-        self.sim.packets.pop(&mut path.ack_line)
+        self.packets.pop(&mut path.ack_line)
     }
 
     /// Count an acknowledgement that reaches its sender without queueing.
@@ -296,15 +349,15 @@ impl Fabric {
     pub(crate) fn push_ack(&mut self, ack: Packet) -> bool {
         let ack_line = &mut self.paths[ack.flow].ack_line;
         let is_first = ack_line.is_empty();
-        self.sim.packets.push(ack_line, ack);
+        self.packets.push(ack_line, ack);
         is_first
     }
 
     /// Queue all acknowledgements that are known to arrive at their senders.
     pub(crate) fn store_pending_acks(&mut self) {
-        while let Some(ack) = self.sim.acks.pop() {
+        while let Some(ack) = self.acks.pop() {
             if self.push_ack(ack) {
-                self.sim.acks.expect(ack.flow);
+                self.acks.expect(ack.flow);
             }
         }
     }
@@ -312,13 +365,13 @@ impl Fabric {
     /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
     pub(crate) fn schedule_ack(&mut self, flow: FlowId, next: Time) {
-        self.sim.agenda.at(Event::AckArrival(flow), next);
+        self.agenda.at(Event::AckArrival(flow), next);
     }
 
     /// Arrival time of the next queued acknowledgement at its sender, if any.
     #[inline]
     pub(crate) fn next_ack_time(&self, flow: FlowId) -> Option<Time> {
-        self.sim.packets.front(&self.paths[flow].ack_line).map(|next| next.time)
+        self.packets.front(&self.paths[flow].ack_line).map(|next| next.time)
     }
 
     /// Receive packets from another domain. Packets that need not wait for their turn continue.
@@ -332,25 +385,25 @@ impl Fabric {
             let (feeder, mut packet) = batch.packets[index];
             debug_assert!(self.can_arrive_early(&packet));
             if packet.is_ack() && packet.has_report() && packet.is_last() {
-                reports.next().into_iter().for_each(|report| self.sim.packets.store_report(&mut packet, report));
+                reports.next().into_iter().for_each(|report| self.packets.store_report(&mut packet, report));
             } else if packet.has_price() {
-                prices.next().into_iter().for_each(|price| self.sim.packets.store_price(&mut packet, price));
+                prices.next().into_iter().for_each(|price| self.packets.store_price(&mut packet, price));
             }
             let next = self.routes[packet.place()];
             let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port].reordered_packets().is_some());
             if is_overtaking || (next.local_port().is_some() && next.needs_event()) {
-                arrivals.push(Arrival { slot: self.sim.agenda.slot(feeder.event(packet.flow)), packet });
+                arrivals.push(Arrival { slot: self.agenda.slot(feeder.event(packet.flow)), packet });
             } else {
                 self.walk(Some(feeder), packet);
             }
         }
         batch.packets.clear();
-        self.sim.outcomes.add_fates(&mut batch.fates);
+        self.outcomes.add_fates(&mut batch.fates);
     }
 
     fn can_arrive_early(&self, packet: &Packet) -> bool {
         let delay = self.paths[packet.flow].wire.delay_behind(self.routes[packet.place()], packet);
-        packet.time + delay >= self.sim.clock.now()
+        packet.time + delay >= self.clock.now()
     }
 
     /// The turn of a packet from another domain has come.
@@ -361,7 +414,7 @@ impl Fabric {
 
     /// Put a packet from another domain in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
-        let feeder = match self.sim.agenda.event(arrival.slot) {
+        let feeder = match self.agenda.event(arrival.slot) {
             Event::Port(port) if self.ports[port].reordered_packets().is_some() => {
                 return self.overtake(port, arrival.packet);
             }
@@ -376,7 +429,7 @@ impl Fabric {
     /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
-        if self.sim.cells.is_none() {
+        if self.cells.is_none() {
             self.walk_as::<WholePackets>(feeder, packet);
         } else {
             self.walk_as::<PacketsAndCells>(feeder, packet);
@@ -389,24 +442,24 @@ impl Fabric {
         let route = self.route_of(flow);
         // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
-        let mut bytes = match self.sim.ack_unit {
+        let mut bytes = match self.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
             Some(_) if !(C::CELLS && packet.is_cell()) => packet.bytes(),
             _ => self.profiles[self.paths[flow].wire.group].unit_bytes::<C>(&packet),
         };
         loop {
-            let Fabric { routes, ports, paths, sim, .. } = self;
+            let Fabric { routes, ports, paths, clock, packets, waiting, boundary, .. } = self;
             let entry = routes[packet.place()];
             let Some(next) = entry.local_port() else {
                 if entry != RouteEntry::END
                     && let Some(feeder) = feeder
-                    && let Some(boundary) = &mut sim.boundary
-                    && boundary.send(entry, feeder, packet, paths, &mut sim.packets)
+                    && let Some(boundary) = boundary
+                    && boundary.send(entry, feeder, packet, paths, packets)
                 {
                     return;
                 }
                 if let (Some(feeder), Route::Changing) = (feeder, route) {
-                    return sim.enqueue(feeder, packet, paths, ports);
+                    return self.enqueue(feeder, packet);
                 }
                 let Some(ack_unit) = self.leave_network::<C>(&mut packet, route) else { return };
                 if C::CELLS && packet.is_cell() {
@@ -419,7 +472,7 @@ impl Fabric {
             if let Some(feeder) = feeder
                 && entry.needs_event()
             {
-                return sim.enqueue(feeder, packet, paths, ports);
+                return self.enqueue(feeder, packet);
             }
             let port = &mut ports[next];
             if let Some(feeder) = feeder
@@ -434,10 +487,10 @@ impl Fabric {
                             return self.take_gathered(next, known);
                         }
                     }
-                    _ => return sim.enqueue(feeder, packet, paths, ports),
+                    _ => return self.enqueue(feeder, packet),
                 }
             }
-            match port.pass(&mut packet, bytes, sim.clock.interval(), &sim.packets, &mut sim.waiting) {
+            match port.pass(&mut packet, bytes, clock.interval(), packets, waiting) {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return self.discard(next, packet, packet.time, reason),
                 None => return self.arrive_stepped(next, packet, bytes),
@@ -452,8 +505,8 @@ impl Fabric {
     fn arrive_as_head(&mut self, port: PortId, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
         let wire = &self.paths[packet.flow].wire;
         let service = match feeder {
-            Feeder::Send => wire.service(Direction::Forward, bytes, &mut self.sim.rates),
-            Feeder::Back => wire.service(Direction::Reverse, bytes, &mut self.sim.rates),
+            Feeder::Send => wire.service(Direction::Forward, bytes, &mut self.rates),
+            Feeder::Back => wire.service(Direction::Reverse, bytes, &mut self.rates),
             Feeder::Port(from) => self.ports[from].equipment.service(bytes),
         };
         packet.time = packet.time.before(service);
@@ -463,7 +516,7 @@ impl Fabric {
     /// A packet whose head reaches this port at `packet.time` is queued for its turn, or processed at once if the port needs no event.
     fn join(&mut self, port: PortId, feeder: Feeder, packet: Packet) {
         if self.ports[port].entry.needs_event() {
-            return self.sim.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
+            return self.enqueue(feeder, packet);
         }
         self.walk(None, packet);
     }
@@ -480,15 +533,15 @@ impl Fabric {
             self.walk(None, ack);
         }
         let Some(first) = self.ports[port].expect_ack_merge().first() else { return };
-        self.sim.agenda.at_latest(Event::Gathered(port), first);
+        self.agenda.at_latest(Event::Gathered(port), first);
     }
 
     #[cold]
     #[inline(never)]
     fn discard(&mut self, port: PortId, mut packet: Packet, time: Time, reason: DropReason) {
-        let Fabric { ports, paths, profiles, sim, .. } = self;
-        sim.packets.release(&mut packet);
-        if let Some(cells) = sim.cells.as_mut().filter(|_| packet.is_cell()) {
+        let Fabric { ports, paths, profiles, clock, packets, cells, outcomes, .. } = self;
+        packets.release(&mut packet);
+        if let Some(cells) = cells.as_mut().filter(|_| packet.is_cell()) {
             cells.count_discarded(&packet);
         }
         let path = &mut paths[packet.flow];
@@ -496,17 +549,17 @@ impl Fabric {
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
             if !packet.is_rm() {
-                ports[port].equipment.count_dropped_ack(time, sim.clock.interval());
+                ports[port].equipment.count_dropped_ack(time, clock.interval());
             }
         } else {
             counts.discarded_in_all += u32::from(!packet.is_cell());
-            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && sim.clock.measures_all([packet.sent, time]));
+            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && clock.measures_all([packet.sent, time]));
             if profiles[path.wire.group].is_external && !packet.is_cell() {
                 let outcome = DatagramOutcome::Discarded { port, reason };
-                sim.outcomes.add_fate(Fate { time, flow: packet.flow, datagram: packet.segment().0, outcome });
+                outcomes.add_fate(Fate { time, flow: packet.flow, datagram: packet.segment().0, outcome });
             }
         }
-        sim.outcomes.on_discard(port, &packet, time, reason, &sim.clock);
+        outcomes.on_discard(port, &packet, time, reason, clock);
     }
 }
 

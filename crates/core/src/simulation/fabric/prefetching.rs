@@ -11,7 +11,7 @@ impl Fabric {
     /// Prefetch the packet of an event, if the event is about a line. Returns the packet's place in the pool.
     #[inline]
     pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
-        let line = match self.sim.agenda.event(slot) {
+        let line = match self.agenda.event(slot) {
             Event::Port(port) => &self.ports[port].line,
             Event::AckArrival(flow) => &self.paths[flow].ack_line,
             Event::Send(flow) => &self.paths[flow].send,
@@ -19,7 +19,7 @@ impl Fabric {
             Event::Deliver(flow) => &self.paths[flow].deliver,
             _ => return None,
         };
-        self.sim.packets.prefetch_front(line)
+        self.packets.prefetch_front(line)
     }
 
     /// Prefetch the port or end that is the packet's next hop.
@@ -38,11 +38,11 @@ impl Fabric {
     pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
         if let Some(next) = self.routes[packet.place()].local_port() {
             let port = &self.ports[next];
-            self.sim.agenda.prefetch(Event::Port(next));
-            self.sim.packets.prefetch_back(&port.line);
+            self.agenda.prefetch(Event::Port(next));
+            self.packets.prefetch_back(&port.line);
             if let Some(waiting) = port.waiting() {
-                self.sim.waiting.prefetch_front(&waiting);
-                self.sim.waiting.prefetch_back(&waiting);
+                self.waiting.prefetch_front(&waiting);
+                self.waiting.prefetch_back(&waiting);
             }
         }
     }
@@ -55,7 +55,7 @@ impl Fabric {
         if let Some(first) = self.routes[start as usize].local_port() {
             prefetch(&self.ports[first]);
         }
-        self.sim.packets.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
+        self.packets.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
     }
 
     /// Whether the packet's next port is the last of its route.

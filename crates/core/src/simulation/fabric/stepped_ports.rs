@@ -11,7 +11,6 @@ use crate::simulation::event_order::Event;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
 use crate::simulation::routes::RouteEntry;
-use crate::simulation::sim_state::SimState;
 use crate::simulation::specialised::PacketsAndCells;
 
 /// A transmitter of a stepped port, by its index at the port.
@@ -25,18 +24,18 @@ impl Fabric {
     #[inline(never)]
     pub(super) fn arrive_stepped(&mut self, port: PortId, mut packet: Packet, bytes: Bytes) {
         self.catch_up(port, packet.time);
-        let Fabric { ports, sim, .. } = self;
+        let Fabric { ports, clock, agenda, packets, .. } = self;
         let (stepped, equipment) = ports[port].expect_stepped();
-        match stepped.arrive(equipment, &mut packet, bytes, sim.clock.interval(), &mut sim.packets) {
+        match stepped.arrive(equipment, &mut packet, bytes, clock.interval(), packets) {
             ArrivalOutcome::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             ArrivalOutcome::Waits(queue) => {
-                sim.packets.push(&mut stepped.queues[queue].line, packet);
-                let is_awaited = sim.agenda.is_pending(Event::Departure(stepped.first));
+                packets.push(&mut stepped.queues[queue].line, packet);
+                let is_awaited = agenda.is_pending(Event::Departure(stepped.first));
                 if stepped.may_overflow() {
                     self.make_room(port, queue, packet.time);
                 }
                 let (stepped, equipment) = self.ports[port].expect_stepped();
-                stepped.note_arrival(equipment, packet.time, self.sim.clock.interval());
+                stepped.note_arrival(equipment, packet.time, self.clock.interval());
                 if !is_awaited {
                     self.await_deferred(port);
                 }
@@ -54,9 +53,9 @@ impl Fabric {
         let Transmitter { port, number } = of;
         let (stepped, equipment) = self.ports[port].expect_stepped();
         if stepped.departures == Departures::Events {
-            return self.sim.agenda.at(Event::Departure(stepped.first + number), departure);
+            return self.agenda.at(Event::Departure(stepped.first + number), departure);
         }
-        match stepped.depart(equipment, packet, departure, departure, self.sim.clock.interval()) {
+        match stepped.depart(equipment, packet, departure, departure, self.clock.interval()) {
             (packet, Ok(())) => self.walk(Some(Feeder::Port(port)), packet),
             // It is discarded at its departure, after a packet that is discarded then instead of being served.
             (_, Err(_)) => stepped.hold_lost(packet),
@@ -78,10 +77,10 @@ impl Fabric {
 
     /// Compute all deferred departures before the present, in a domain of a parallel run at its own ports.
     pub(crate) fn compute_deferred(&mut self) {
-        let before = Time(self.sim.clock.now().0.saturating_sub(1));
+        let before = Time(self.clock.now().0.saturating_sub(1));
         for index in 0..self.deferred.len() {
             let port = self.deferred[index];
-            if self.sim.boundary.as_ref().is_none_or(|boundary| boundary.owns_port(port)) {
+            if self.boundary.as_ref().is_none_or(|boundary| boundary.owns_port(port)) {
                 self.catch_up(port, before);
             }
         }
@@ -93,9 +92,9 @@ impl Fabric {
         let (stepped, equipment) = self.ports[port].expect_stepped();
         let Some(next) = stepped.next_deferred() else { return };
         let event = Event::Departure(stepped.first);
-        if !self.sim.agenda.is_pending(event) {
-            let is_late = self.sim.boundary.is_none() && !self.has_real_packets;
-            self.sim.agenda.at(event, if is_late { next + equipment.delay() } else { next });
+        if !self.agenda.is_pending(event) {
+            let is_late = self.boundary.is_none() && !self.has_real_packets;
+            self.agenda.at(event, if is_late { next + equipment.delay() } else { next });
         }
     }
 
@@ -107,8 +106,8 @@ impl Fabric {
         let next = self.routes[packet.place() + 1].local_port().filter(|&next| self.ports[next].entry.is_of_heads());
         let Some(next) = next else { return };
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let departure = self.sim.agenda.time_of(Event::Departure(stepped.first + number));
-        match stepped.send_head(equipment, number, now, departure, self.sim.clock.interval()) {
+        let departure = self.agenda.time_of(Event::Departure(stepped.first + number));
+        match stepped.send_head(equipment, number, now, departure, self.clock.interval()) {
             Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
             Some((packet, Err(reason))) => self.discard(port, packet, departure, reason),
             None => {}
@@ -133,7 +132,7 @@ impl Fabric {
         let sent = stepped.transmitters.finish(number);
         let bytes = self.unit_bytes(&sent.packet);
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let gone = stepped.finish(equipment, sent, now, bytes, self.sim.clock.interval());
+        let gone = stepped.finish(equipment, sent, now, bytes, self.clock.interval());
         let transmitter = Transmitter { port, number };
         self.serve_next(now, transmitter);
         match gone {
@@ -148,7 +147,7 @@ impl Fabric {
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
     fn depart(&mut self, port: PortId, mut packet: Packet, now: Time) {
         let (stepped, equipment) = self.ports[port].expect_stepped();
-        let mut copy = stepped.copy_of(equipment, &packet, now, self.sim.clock.interval());
+        let mut copy = stepped.copy_of(equipment, &packet, now, self.clock.interval());
         let may_be_overtaken = stepped.reordered_packets().is_some();
         if let Some(copy) = &mut copy
             && !self.profiles[self.paths[packet.flow].wire.group].is_tcp
@@ -169,13 +168,13 @@ impl Fabric {
     /// Count a copy of a packet, and copy its side data.
     #[cold]
     fn with_copied_slab_entries(&mut self, mut copy: Packet) -> Packet {
-        self.sim.outcomes.on_copy(&copy, &self.sim.clock);
+        self.outcomes.on_copy(&copy, &self.clock);
         let is_external = self.profiles[self.paths[copy.flow].wire.group].is_external;
         if is_external && !copy.is_ack() && !copy.is_cell() {
             let (time, flow, datagram) = (copy.time, copy.flow, copy.segment().0);
-            self.sim.outcomes.add_fate(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
+            self.outcomes.add_fate(Fate { time, flow, datagram, outcome: DatagramOutcome::Copied });
         }
-        self.sim.packets.copy_side_data(&mut copy);
+        self.packets.copy_side_data(&mut copy);
         copy
     }
 
@@ -184,8 +183,8 @@ impl Fabric {
         let next = self.routes[packet.place()];
         if next.local_port().is_none()
             && next != RouteEntry::END
-            && let Some(boundary) = &mut self.sim.boundary
-            && boundary.send_for_event(next, Feeder::Port(port), packet, &self.paths, &mut self.sim.packets)
+            && let Some(boundary) = &mut self.boundary
+            && boundary.send_for_event(next, Feeder::Port(port), packet, &self.paths, &mut self.packets)
         {
             return;
         }
@@ -206,7 +205,7 @@ impl Fabric {
 
     fn await_overtaking(&mut self, port: PortId) {
         let Some(first) = self.ports[port].reordered_packets().and_then(ReorderedPackets::first) else { return };
-        self.sim.agenda.at_latest(Event::Port(port), first);
+        self.agenda.at_latest(Event::Port(port), first);
     }
 
     /// A transmitter has become idle: it serves the next packet that the policy accepts. Traces the occupancy, if it changes: a unit leaves
@@ -215,8 +214,7 @@ impl Fabric {
         let Transmitter { port, number } = of;
         let mut left_queue = false;
         loop {
-            let Fabric { ports, sim, paths, profiles, .. } = self;
-            let SimState { packets, clock, ack_unit, .. } = sim;
+            let Fabric { ports, paths, profiles, clock, packets, ack_unit, .. } = self;
             let interval = clock.interval();
             let (stepped, equipment) = ports[port].expect_stepped();
             let bytes_of = |packet: &Packet| match *ack_unit {
@@ -250,17 +248,17 @@ impl Fabric {
     /// Discard packets until the buffer limit is met. `arrival`: the queue that a packet has just joined.
     fn make_room(&mut self, port: PortId, arrival: usize, now: Time) {
         loop {
-            let Fabric { ports, sim, paths, profiles, .. } = self;
+            let Fabric { ports, paths, profiles, packets, .. } = self;
             let bytes_of = |packet: &Packet| profiles[paths[packet.flow].wire.group].unit_bytes::<PacketsAndCells>(packet);
             let (stepped, equipment) = ports[port].expect_stepped();
-            let eviction = stepped.overflow(equipment, arrival, |queue| sim.packets.front(&queue.line).map(bytes_of));
+            let eviction = stepped.overflow(equipment, arrival, |queue| packets.front(&queue.line).map(bytes_of));
             let Some(Eviction { queue, units }) = eviction else { return };
             for _ in 0..units {
                 let (stepped, _) = self.ports[port].expect_stepped();
-                let Some(packet) = self.sim.packets.pop(&mut stepped.queues[queue].line) else { break };
+                let Some(packet) = self.packets.pop(&mut stepped.queues[queue].line) else { break };
                 let bytes = self.unit_bytes(&packet);
                 let (stepped, equipment) = self.ports[port].expect_stepped();
-                stepped.evict(equipment, &packet, (queue, now), bytes, self.sim.clock.interval());
+                stepped.evict(equipment, &packet, (queue, now), bytes, self.clock.interval());
                 self.discard(port, packet, now, DropReason::Late);
             }
         }
@@ -273,7 +271,7 @@ impl Fabric {
         let (stepped, equipment) = self.ports[port].expect_stepped();
         match target {
             PeriodicTarget::Policy(queue) => {
-                let first = self.sim.packets.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
+                let first = self.packets.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
                 stepped.on_period(equipment, (queue as usize, now), first);
             }
             PeriodicTarget::Scheduler => stepped.on_period_of_scheduler(now),
@@ -290,6 +288,6 @@ impl Fabric {
 
     fn schedule_period(&mut self, now: Time, place: u32) {
         let period = self.periodic[place as usize].period;
-        self.sim.agenda.at(Event::Period(place), now + period);
+        self.agenda.at(Event::Period(place), now + period);
     }
 }

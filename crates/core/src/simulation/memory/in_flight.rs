@@ -376,7 +376,7 @@ mod tests {
     fn max_in_flight(network: &Network) -> u64 {
         let mut engine = Engine::new(network.clone());
         engine.run_until(Time::NEVER);
-        engine.fabric.sim.packets.places() as u64
+        engine.fabric.packets.places() as u64
     }
 
     #[test]

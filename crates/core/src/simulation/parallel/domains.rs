@@ -21,7 +21,7 @@ pub(super) fn split_domain(whole: &Engine, packets: &Packets, ports: &[Port], ow
     let fabric = &mut part.fabric;
     let of_part = |(port, owner): (&Port, &Domain)| if *owner == own { port.clone() } else { port.of_another_part() };
     fabric.ports = ports.iter().zip(&owners.of_ports).map(of_part).collect();
-    fabric.sim.boundary = Some(Box::new(DomainBoundary::new(own, owners.clone(), *domains, *lookahead)));
+    fabric.boundary = Some(Box::new(DomainBoundary::new(own, owners.clone(), *domains, *lookahead)));
     for entry in &mut fabric.routes {
         *entry = match entry.port() {
             None => RouteEntry::END_ANY_DOMAIN,
@@ -58,9 +58,9 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
 
 /// Merge all domains of a run, which have reached the same time.
 pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
-    let first = std::mem::take(&mut domains[0].fabric.sim.packets);
+    let first = std::mem::take(&mut domains[0].fabric.packets);
     let mut whole = domains[0].clone();
-    domains[0].fabric.sim.packets = first;
+    domains[0].fabric.packets = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
     let sources = StateSources { all: domains.iter().map(StateSource::of).collect(), owners: Some(owners) };
     for entry in &mut whole.fabric.routes {
@@ -68,8 +68,8 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Eng
     }
     sources.collect(&mut whole, owners);
     copy(&mut whole, &sources, |_| true, owners);
-    whole.fabric.sim.boundary = None;
-    for wait in domains.iter().flat_map(|domain| &domain.fabric.sim.boundary).flat_map(|boundary| boundary.waits()) {
+    whole.fabric.boundary = None;
+    for wait in domains.iter().flat_map(|domain| &domain.fabric.boundary).flat_map(|boundary| boundary.waits()) {
         let completed = whole.fabric.paths[wait.flow].counts.completed;
         if let End::Tcp(sender) = &mut whole.endpoints.ends[wait.flow]
             && wait.until >= completed
@@ -124,17 +124,16 @@ impl Engine {
         }
         let (own, other) = (&mut self.fabric, &from.fabric);
         own.paths[flow].wire.take_sender(&other.paths[flow].wire);
-        if let (Some(own), Some(other)) = (own.sim.hosts.get_mut(flow.index()), other.sim.hosts.get(flow.index())) {
+        if let (Some(own), Some(other)) = (own.hosts.get_mut(flow.index()), other.hosts.get(flow.index())) {
             own.take_sender(other);
         }
-        if let (Some(own), Some(other)) = (own.sim.access_queues.get_mut(flow.index()), other.sim.access_queues.get(flow.index()))
-        {
+        if let (Some(own), Some(other)) = (own.access_queues.get_mut(flow.index()), other.access_queues.get(flow.index())) {
             own.send.clone_from(&other.send);
         }
-        if let (Some(own), Some(other)) = (own.sim.messages.get_mut(flow), other.sim.messages.get(flow)) {
+        if let (Some(own), Some(other)) = (own.messages.get_mut(flow), other.messages.get(flow)) {
             own.take_sender(other);
         }
-        if let (Some(own), Some(other)) = (&mut own.sim.cells, &other.sim.cells) {
+        if let (Some(own), Some(other)) = (&mut own.cells, &other.cells) {
             own.take_sender(flow, other);
         }
     }
@@ -149,7 +148,7 @@ impl Fabric {
         path.complete_at = other.complete_at;
         path.wire.take_receiver(&other.wire);
         let place = self.signalled(flow);
-        let (own, other) = (&mut self.sim, &from.sim);
+        let (own, other) = (self, from);
         if let (Some(own), Some(other)) = (own.hosts.get_mut(flow.index()), other.hosts.get(flow.index())) {
             own.take_receiver(other);
         }
@@ -168,12 +167,11 @@ impl Fabric {
     /// Reset the counters: the first domain keeps the previous counts.
     fn forget_counts(&mut self) {
         self.paths.iter_mut().for_each(Path::forget_counts);
-        let sim = &mut self.sim;
-        if let Some(cells) = &mut sim.cells {
+        if let Some(cells) = &mut self.cells {
             cells.forget_counts();
         }
-        sim.receivers.forget_counts();
-        sim.outcomes.forget();
+        self.receivers.forget_counts();
+        self.outcomes.forget();
     }
 
     /// Add the counters and records of another domain. `sends`: whether it owns the sender of a flow.
@@ -181,7 +179,7 @@ impl Fabric {
         for (path, other) in self.paths.iter_mut().zip(&other.paths) {
             path.add_counts(other);
         }
-        let (own, other) = (&mut self.sim, &other.sim);
+        let (own, other) = (self, other);
         if let (Some(own), Some(other)) = (&mut own.cells, &other.cells) {
             own.add_counts(other);
         }

@@ -88,7 +88,7 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, NotParallel::NoDelay)));
         }
-        let packets = &std::mem::take(&mut engine.fabric.sim.packets);
+        let packets = &std::mem::take(&mut engine.fabric.packets);
         let ports = &std::mem::take(&mut engine.fabric.ports);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
@@ -241,14 +241,14 @@ impl<T: Transports> ParallelEngine<T> {
 
 impl Engine {
     fn expect_boundary(&mut self) -> &mut DomainBoundary {
-        match &mut self.fabric.sim.boundary {
+        match &mut self.fabric.boundary {
             Some(boundary) => boundary,
             None => unreachable!("the engine of a domain has no boundary"),
         }
     }
 
     fn end(&self) -> Time {
-        self.fabric.sim.clock.end()
+        self.fabric.clock.end()
     }
 
     fn has_external_flows(&self) -> bool {
@@ -257,15 +257,15 @@ impl Engine {
 
     /// Advance the clock: there are no events before this time.
     fn reach(&mut self, time: Time) {
-        self.fabric.sim.clock.advance(time);
+        self.fabric.clock.advance(time);
     }
 
     /// Time of the earliest known event of this domain.
     fn next_time(&mut self) -> Time {
         let fabric = &mut self.fabric;
-        let event = fabric.sim.agenda.first();
-        let ack_line = fabric.sim.acks.expected().filter_map(|flow| fabric.next_ack_time(flow)).min();
-        let arrival = fabric.sim.boundary.as_ref().and_then(|boundary| boundary.first_arrival());
+        let event = fabric.agenda.first();
+        let ack_line = fabric.acks.expected().filter_map(|flow| fabric.next_ack_time(flow)).min();
+        let arrival = fabric.boundary.as_ref().and_then(|boundary| boundary.first_arrival());
         [event, ack_line, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
@@ -282,9 +282,9 @@ impl Engine {
 
     /// Send the fates of datagrams to the domain of the external flows.
     fn mail_fates(&mut self) {
-        let sim = &mut self.fabric.sim;
-        if let Some(boundary) = sim.boundary.as_mut().filter(|boundary| !boundary.is_first()) {
-            boundary.send_fates(sim.outcomes.take_fates());
+        let fabric = &mut self.fabric;
+        if let Some(boundary) = fabric.boundary.as_mut().filter(|boundary| !boundary.is_first()) {
+            boundary.send_fates(fabric.outcomes.take_fates());
         }
     }
 
@@ -296,7 +296,7 @@ impl Engine {
                     self.fabric.prefetch_arrivals(&arrivals);
                 }
                 self.advance(packet.time, u64::MAX);
-                while self.fabric.sim.agenda.is_due(packet.time, slot) {
+                while self.fabric.agenda.is_due(packet.time, slot) {
                     self.step(Time(packet.time.0 + 1));
                     self.advance(packet.time, u64::MAX);
                 }
@@ -321,7 +321,7 @@ impl Engine {
     }
 
     fn take_arrivals(&mut self, before: Time) -> Option<SortedArrivals> {
-        let order = *self.fabric.sim.agenda.order();
+        let order = *self.fabric.agenda.order();
         self.expect_boundary().arrivals().take_before(before, &order)
     }
 

@@ -14,7 +14,6 @@ use crate::simulation::packets::Packets;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Port, ReorderedPackets, Stepped};
 use crate::simulation::prefetch::UpcomingEvents;
-use crate::simulation::sim_state::SimState;
 use crate::simulation::state::Engine;
 
 /// The state before: one engine, or several with the owners of their entities.
@@ -35,15 +34,11 @@ pub(super) struct StateSource<'a> {
 impl<'a> StateSource<'a> {
     /// An engine with its own packets and ports.
     pub(super) fn of(engine: &'a Engine) -> StateSource<'a> {
-        StateSource { engine, packets: &engine.fabric.sim.packets, ports: &engine.fabric.ports }
+        StateSource { engine, packets: &engine.fabric.packets, ports: &engine.fabric.ports }
     }
 
     fn fabric(&self) -> &'a Fabric {
         &self.engine.fabric
-    }
-
-    fn sim(&self) -> &'a SimState {
-        &self.engine.fabric.sim
     }
 }
 
@@ -134,7 +129,7 @@ impl Packets {
 pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     copy_ends(into, sources, &is_kept, owners);
     into.upcoming = UpcomingEvents::default();
-    let Fabric { paths, ports, sim, routes, .. } = &mut into.fabric;
+    let Fabric { paths, ports, routes, cells, waiting, .. } = &mut into.fabric;
     let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
     let mut packets = Packets::default();
     for (flow, path) in paths.iter_mut().enumerate() {
@@ -143,15 +138,15 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
             *of_mut(path) = packets.copy(lines, cut, keeps);
         }
     }
-    if let Some(cells) = &mut sim.cells {
+    if let Some(cells) = cells {
         cells.rebuild_lines(|flow, line_of| {
             let from = sources.at(owners.of_senders[flow]);
-            let edge = from.sim().cells.as_ref().and_then(|cells| cells.edge(flow));
+            let edge = from.fabric().cells.as_ref().and_then(|cells| cells.edge(flow));
             let kept = edge.filter(|_| is_kept(owners.of_senders[flow]));
             packets.copy(kept.into_iter().map(|kept| (from, line_of(kept))), Segmentation::Done, |_| true)
         });
     }
-    sim.waiting = Pool::default();
+    *waiting = Pool::default();
     for (index, port) in PortId::all(ports.len()).zip(ports) {
         let lines = sources.all.iter().map(|from| (*from, &from.ports[index].line));
         port.line = packets.copy(lines, Segmentation::Done, keeps);
@@ -159,18 +154,18 @@ pub(super) fn copy(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl 
             *reordered = packets.copy_reordered(sources, index, keeps);
         }
         let from = sources.of_port(index);
-        let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
+        let queued = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
         let mut rebuilt = PooledQueue::default();
-        for &unit in waiting.iter().flat_map(|waiting| from.sim().waiting.iter(waiting)) {
-            sim.waiting.push(&mut rebuilt, unit);
+        for &unit in queued.iter().flat_map(|queued| from.fabric().waiting.iter(queued)) {
+            waiting.push(&mut rebuilt, unit);
         }
         port.set_waiting(rebuilt);
         copy_in_port(port, index, from, &mut packets, keeps);
     }
-    sim.packets = packets;
-    let known = sources.all.iter().flat_map(|from| from.sim().acks.expected());
-    sim.acks = Acks::new(known.filter(|&flow| is_kept(owners.of_senders[flow])).collect());
-    into.fabric.sim.agenda = rebuilt_agenda(&into.fabric, sources, is_kept, owners);
+    into.fabric.packets = packets;
+    let known = sources.all.iter().flat_map(|from| from.fabric().acks.expected());
+    into.fabric.acks = Acks::new(known.filter(|&flow| is_kept(owners.of_senders[flow])).collect());
+    into.fabric.agenda = rebuilt_agenda(&into.fabric, sources, is_kept, owners);
 }
 
 /// Rebuild the packets within a port, which may be a clone of its own source.
@@ -203,7 +198,7 @@ fn copy_in_port(port: &mut Port, index: PortId, from: StateSource<'_>, packets: 
 /// Rebuild the pools of senders and receivers.
 fn copy_ends(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Engine { fabric, endpoints: Endpoints { ends, .. }, .. } = into;
-    fabric.sim.receivers.forget_out_of_order();
+    fabric.receivers.forget_out_of_order();
     for (flow, end) in FlowId::all(ends.len()).zip(ends) {
         if let End::Tcp(sender) = end
             && !is_kept(owners.of_senders[flow])
@@ -212,7 +207,7 @@ fn copy_ends(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Dom
         }
         let path = &mut fabric.paths[flow];
         if is_kept(owners.of_receivers[flow]) {
-            fabric.sim.receivers.move_out_of_order(path, &sources.of_receiver(flow).fabric.sim.receivers);
+            fabric.receivers.move_out_of_order(path, &sources.of_receiver(flow).fabric.receivers);
         } else {
             path.receiver.forget();
         }
@@ -221,10 +216,10 @@ fn copy_ends(into: &mut Engine, sources: &StateSources<'_>, is_kept: impl Fn(Dom
 
 /// The events of the kept entities.
 fn rebuilt_agenda(fabric: &Fabric, sources: &StateSources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) -> Agenda {
-    let Fabric { sim, routes, paths, ports, .. } = fabric;
+    let Fabric { clock, agenda, packets, routes, paths, ports, .. } = fabric;
     let pending = 2 * (paths.len() + ports.len());
-    let order = *sim.agenda.order();
-    let mut agenda = Agenda::new(order, pending, sim.clock.reach());
+    let order = *agenda.order();
+    let mut agenda = Agenda::new(order, pending, clock.reach());
     let of_port = |port: PortId| (owners.of_ports[port], sources.of_port(port).engine);
     let of_sender = |flow: FlowId| (owners.of_senders[flow], sources.of_sender(flow));
     let of_receiver = |flow: FlowId| (owners.of_receivers[flow], sources.of_receiver(flow));
@@ -237,13 +232,13 @@ fn rebuilt_agenda(fabric: &Fabric, sources: &StateSources<'_>, is_kept: impl Fn(
             Event::Port(port) => {
                 // Its line may merge the lines of several domains.
                 let port = &ports[port];
-                let first = sim.packets.front(&port.line).map(|first| first.time);
+                let first = packets.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.reordered_packets().and_then(ReorderedPackets::first));
                 agenda.at(event, first.unwrap_or(Time::NEVER));
                 continue;
             }
             Event::Change => {
-                agenda.at(event, sources.all[0].sim().agenda.time_of(event));
+                agenda.at(event, sources.all[0].fabric().agenda.time_of(event));
                 continue;
             }
             Event::Departure(transmitter) => {
@@ -265,7 +260,7 @@ fn rebuilt_agenda(fabric: &Fabric, sources: &StateSources<'_>, is_kept: impl Fn(
             Event::Back(flow) => of_entry(paths[flow].wire.backward),
         };
         if is_kept(owner) {
-            agenda.at(event, from.fabric.sim.agenda.time_of(event));
+            agenda.at(event, from.fabric.agenda.time_of(event));
         }
     }
     agenda

@@ -121,7 +121,7 @@ impl Graph {
             // A packet in cells is segmented by the end for the first port, in one step.
             let is_cut = fabric.profiles[wire.group].framing.is_some();
             let access = |delay: TimeDelta, first: PortId| if is_cut || is_of_heads(first) { TimeDelta::ZERO } else { delay };
-            let rates = &fabric.sim.rates;
+            let rates = &fabric.rates;
             let here = (sender(flow), wire.sender_access(rates).delay);
             let there = (receiver(flow), wire.receiver_access(rates).delay);
             for (start, (from, delay), (to, delay_to)) in [(wire.forward, here, there), (wire.backward, there, here)] {
@@ -134,7 +134,7 @@ impl Graph {
                 graph.edges.push(Edge { ends: [last.0, to], delay, load });
             }
             // A delivery may cause a write at the same node.
-            let messages = fabric.sim.messages.get(flow);
+            let messages = fabric.messages.get(flow);
             if messages.is_some_and(|messages| messages.joins_ends()) {
                 graph.edges.push(Edge { ends: [receiver(flow), sender(flow)], delay: TimeDelta::ZERO, load });
             }

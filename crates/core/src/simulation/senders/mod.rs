@@ -70,11 +70,11 @@ impl Engine {
                 (_, _, Some(ApplicationSpec::Bursts(spec))) => {
                     (Event::AppWrite(flow), Some(applications[flow].first(start, spec)))
                 }
-                (_, _, Some(ApplicationSpec::Messages)) => (Event::AppWrite(flow), fabric.sim.messages.expect(flow).first(start)),
+                (_, _, Some(ApplicationSpec::Messages)) => (Event::AppWrite(flow), fabric.messages.expect(flow).first(start)),
                 _ => (Event::SendTimer(flow), Some(start)),
             };
-            if let Some(first) = first.filter(|&first| first < fabric.sim.clock.end()) {
-                fabric.sim.agenda.at(event, first);
+            if let Some(first) = first.filter(|&first| first < fabric.clock.end()) {
+                fabric.agenda.at(event, first);
             }
         }
     }
@@ -96,17 +96,17 @@ impl Engine {
     pub(super) fn process_ack_early(&mut self, flow: FlowId, max: u64) -> u64 {
         let Some(time) = self.fabric.next_ack_time(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
         let sender = self.endpoints.ends[flow].expect_tcp();
-        let horizon = self.fabric.sim.clock.horizon();
+        let horizon = self.fabric.clock.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
-                self.fabric.sim.acks.expect(flow);
+                self.fabric.acks.expect(flow);
                 return self.act_in_time(flow, wake, PacedRun { before: time.min(horizon), max });
             }
         } else if time <= sender.timer.deadline && time < horizon {
             let Some(packet) = self.fabric.pop_ack(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
             let next = self.fabric.next_ack_time(flow);
             if next.is_some() {
-                self.fabric.sim.acks.expect(flow);
+                self.fabric.acks.expect(flow);
             }
             let before = next.map_or(Time::ZERO, |next| next.min(horizon));
             return self.process_packet(&packet, time, PacedRun { before, max });
@@ -122,7 +122,7 @@ impl Engine {
         let (flow, time) = (ack.flow, ack.time);
         let sender = self.endpoints.ends[flow].expect_tcp();
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
-        if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.clock.horizon() {
+        if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.clock.horizon() {
             self.fabric.count_ack(flow);
             return self.process_packet(ack, time, PacedRun::NONE);
         }
@@ -169,7 +169,7 @@ impl Engine {
     fn pop_ack(&mut self, flow: FlowId, next: NextAck) -> Packet {
         let Some(packet) = self.fabric.pop_ack(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
         match (self.fabric.next_ack_time(flow), next) {
-            (Some(_), NextAck::Early) => self.fabric.sim.acks.expect(flow),
+            (Some(_), NextAck::Early) => self.fabric.acks.expect(flow),
             (Some(time), NextAck::Scheduled) => self.fabric.schedule_ack(flow, time),
             (None, _) => {}
         }
@@ -180,7 +180,7 @@ impl Engine {
     #[inline(always)]
     fn process_packet(&mut self, packet: &Packet, now: Time, run: PacedRun) -> u64 {
         let flow = packet.flow;
-        let packets = &mut self.fabric.sim.packets;
+        let packets = &mut self.fabric.packets;
         let report = packet.has_report().then(|| packets.release_report(packet));
         let (ack, blocks) = match &report {
             Some(received) => (received.ack, received.ranges()),
@@ -188,7 +188,7 @@ impl Engine {
         };
         let incoming = IncomingAck { ack, blocks, echo: packet.sent };
         if packet.signals() {
-            let reported = self.fabric.sim.packets.feedback(packet);
+            let reported = self.fabric.packets.feedback(packet);
             let extras = self.read_signal(now, packet, &incoming, &reported);
             self.act::<Signalled>(flow, now, Some((&incoming, &extras)), run)
         } else if self.fabric.is_traced(flow) {
@@ -200,10 +200,10 @@ impl Engine {
 
     /// Check the retransmission timer. Returns true if it has expired.
     pub(super) fn on_timer(&mut self, flow: FlowId) -> bool {
-        let now = self.fabric.sim.clock.now();
+        let now = self.fabric.clock.now();
         let deadline = self.endpoints.ends[flow].expect_tcp().timer.deadline;
         if deadline > now {
-            self.fabric.sim.agenda.at(Event::Timer(flow), deadline);
+            self.fabric.agenda.at(Event::Timer(flow), deadline);
             return false;
         }
         self.act_in_time(flow, now, PacedRun::NONE);
@@ -261,7 +261,7 @@ impl Engine {
             }
             _ => TimeDelta::ZERO,
         };
-        let warmup = self.fabric.sim.clock.warmup();
+        let warmup = self.fabric.clock.warmup();
         let reader =
             if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.endpoints.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
@@ -270,7 +270,7 @@ impl Engine {
         let usage = if O::SIGNALLED { self.endpoints.usages.get_mut(flow.index()) } else { None };
         // The timer's own event may be the one being handled.
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
-        let hosts = if O::SIGNALLED { self.fabric.sim.hosts.get(flow.index()) } else { None };
+        let hosts = if O::SIGNALLED { self.fabric.hosts.get(flow.index()) } else { None };
         let host_queue = hosts.map_or(HostQueue::Short, |hosts| hosts.queue(now));
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase, host_queue };
         let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.endpoints.transmissions };
@@ -301,7 +301,7 @@ impl Engine {
 
     /// An application hands data to its sender.
     pub(super) fn on_app_write(&mut self, flow: FlowId) {
-        let now = self.fabric.sim.clock.now();
+        let now = self.fabric.clock.now();
         let group = &self.network.groups[self.fabric.paths[flow].wire.group];
         let Some(application) = &group.application else { unreachable!("flow {flow} has no application") };
         let (sender, spec) = (self.endpoints.ends[flow].expect_tcp(), group.transport.expect_tcp());
@@ -315,17 +315,17 @@ impl Engine {
                 (next, spec.end_of(state.handed_over(bursts)))
             }
             ApplicationSpec::Messages => {
-                let messages = self.fabric.sim.messages.expect(flow);
+                let messages = self.fabric.messages.expect(flow);
                 let next = messages.write(now);
                 let limit = messages.limit();
                 if let Some((responses, sizes)) = messages.take_announced() {
-                    self.fabric.sim.messages.expect(responses).learn(sizes);
+                    self.fabric.messages.expect(responses).learn(sizes);
                 }
                 (next, limit)
             }
         };
-        if let Some(next) = next.filter(|&next| next < self.fabric.sim.clock.end()) {
-            self.fabric.sim.agenda.at(Event::AppWrite(flow), next);
+        if let Some(next) = next.filter(|&next| next < self.fabric.clock.end()) {
+            self.fabric.agenda.at(Event::AppWrite(flow), next);
         }
         sender.offer(end, self.endpoints.usages.get_mut(flow.index()), now, spec);
         self.act_in_time(flow, now, PacedRun::NONE);
@@ -334,7 +334,7 @@ impl Engine {
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
     /// time.
     pub(super) fn on_send_timer(&mut self, flow: FlowId) -> bool {
-        let now = self.fabric.sim.clock.now();
+        let now = self.fabric.clock.now();
         let End::Tcp(sender) = &mut self.endpoints.ends[flow] else {
             self.on_source_timer(flow, now);
             return true;
@@ -345,7 +345,7 @@ impl Engine {
             return true;
         }
         if let Some(wake) = sender.pacer.wakes_after(now) {
-            self.fabric.sim.agenda.at(Event::SendTimer(flow), wake);
+            self.fabric.agenda.at(Event::SendTimer(flow), wake);
         }
         false
     }
@@ -359,10 +359,10 @@ impl Engine {
             return;
         }
         let (number, payload) = source.take(spec);
-        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.sim.clock.end());
-        source.sent_measured += u32::from(now >= self.fabric.sim.clock.warmup());
+        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.clock.end());
+        source.sent_measured += u32::from(now >= self.fabric.clock.warmup());
         if let Some(next) = next {
-            self.fabric.sim.agenda.at(Event::SendTimer(flow), next);
+            self.fabric.agenda.at(Event::SendTimer(flow), next);
         }
         let packet =
             OutgoingPacket { flow, segment: SegmentNumber(number), transmission: 1, bytes: payload + spec.header, pushed: false };
@@ -373,7 +373,7 @@ impl Engine {
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
     /// `contents` selects the listed drops that apply to it.
     pub(super) fn send_datagram(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
-        let now = self.fabric.sim.clock.now();
+        let now = self.fabric.clock.now();
         let group = &self.network.groups[self.fabric.paths.get(flow.index())?.wire.group];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
             return None;
@@ -397,7 +397,7 @@ impl Engine {
                 self.network.ports.iter().zip(&mut self.fabric.ports).filter(|(of, _)| of.listed_drops.contains(&wanted));
             listing.for_each(|(_, port)| port.equipment.list_drop(datagram));
         }
-        source.sent_measured += u32::from(self.fabric.sim.clock.measures(now));
+        source.sent_measured += u32::from(self.fabric.clock.measures(now));
         let packet = OutgoingPacket { flow, segment, transmission: 1, bytes: wire, pushed: false };
         self.fabric.send::<Traced>(now, &packet, ecn);
         Some(number)

@@ -41,7 +41,7 @@ impl SenderTurn<'_> {
             reader.bound_release(&tcp.sender.controller, &tcp.sender.sequence);
         }
         if O::TRACED
-            && let Some(recorder) = fabric.sim.outcomes.recorder_mut()
+            && let Some(recorder) = fabric.outcomes.recorder_mut()
         {
             let (flow, ack, blocks, echoes_mark) = (*flow, incoming.ack, incoming.blocks, extras.echoes_mark);
             recorder.on_ack(*now, &AckRecord { flow, ack, blocks, echoes_mark, is_duplicate, rtt }, tcp.sender);
@@ -86,7 +86,7 @@ impl SenderTurn<'_> {
         }
         let idle = tcp.sender.sequence.counts.idle;
         let is_timeout = tcp.reborrow().on_timer(fabric.paths[*flow].counts.completed);
-        if let Some(boundary) = &mut fabric.sim.boundary {
+        if let Some(boundary) = &mut fabric.boundary {
             boundary.note_wait(TimeoutWait { flow: *flow, until: *now, idle: tcp.sender.sequence.counts.idle - idle });
         }
         match &mut tcp.reader {
@@ -96,7 +96,7 @@ impl SenderTurn<'_> {
         }
         if O::TRACED
             && is_timeout
-            && let Some(recorder) = fabric.sim.outcomes.recorder_mut()
+            && let Some(recorder) = fabric.outcomes.recorder_mut()
         {
             recorder.on_timeout(*flow);
         }
@@ -123,8 +123,8 @@ impl SenderTurn<'_> {
             let ecn = if is_syn { spec.ecn_of_others() } else { tcp.announce(&sent) };
             let (bytes, pushed) = match () {
                 () if is_syn => (spec.syn_size(), false),
-                () if O::SIGNALLED && fabric.sim.messages.are_of(flow) => {
-                    let messages = fabric.sim.messages.expect(flow);
+                () if O::SIGNALLED && fabric.messages.are_of(flow) => {
+                    let messages = fabric.messages.expect(flow);
                     (messages.payload(segment) + spec.header, messages.pushes(segment))
                 }
                 // The last two segments, because the last one may be a FIN.
@@ -162,7 +162,7 @@ impl SenderTurn<'_> {
             tcp.rearm();
         }
         if O::TRACED
-            && let Some(recorder) = fabric.sim.outcomes.recorder_mut()
+            && let Some(recorder) = fabric.outcomes.recorder_mut()
         {
             recorder.on_window(flow, now, tcp.sender);
         }
@@ -183,7 +183,7 @@ impl SenderTurn<'_> {
     #[inline(always)]
     pub(super) fn update_timers(&mut self, covered: Time) {
         let SenderTurn { flow, now, tcp, fabric, .. } = self;
-        let agenda = &mut fabric.sim.agenda;
+        let agenda = &mut fabric.agenda;
         let deadline = tcp.sender.timer.deadline;
         if deadline < covered {
             agenda.at_latest(Event::Timer(*flow), deadline);
