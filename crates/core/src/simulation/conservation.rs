@@ -35,7 +35,7 @@ impl Engine {
     /// `in_lines`: packets and cells in flight.
     pub(crate) fn check_conservation(&self, in_lines: &UnitsInNetwork) -> Result<(), ConservationError> {
         let UnitsInNetwork { data, acks, .. } = in_lines;
-        for (flow, path) in FlowId::all(self.endpoints.ends.len()).zip(&self.fabric.paths) {
+        for (flow, path) in FlowId::all(self.endpoints.ends.len()).zip(self.fabric.paths()) {
             let (carried, counts) = (&path.carried, &path.counts);
             let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
@@ -63,7 +63,7 @@ impl Engine {
             let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[flow];
             of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
         }
-        for (port, described) in self.fabric.ports.iter().zip(&self.network.ports) {
+        for (port, described) in self.fabric.ports().iter().zip(&self.network.ports) {
             let counts = port.equipment.counts();
             let stored = port.stepped().map_or(0, |stepped| stepped.queues.iter().map(|queue| u64::from(queue.line.len())).sum());
             let late = counts.exceptions().discarded[DropReason::Late as usize].all();
@@ -102,14 +102,14 @@ impl Engine {
         if sent == accounted_for && sent == coming + counts.arrived_in_all {
             return Ok(());
         }
-        let group = self.fabric.paths[flow].wire.group.index();
+        let group = self.fabric.group(flow).index();
         let of = format!("the edge of flow {flow} of {}", self.network.groups[group].name);
         Err(ConservationError { of, sent, accounted_for, what: "packets" })
     }
 
     /// Only data handed over by the application is sent, and none of it is lost before the flow is stopped.
     fn check_application(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let group = &self.network.groups[self.fabric.group(flow)];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
         let tcp = group.transport.expect_tcp();
         let handed_over = match (spec, self.fabric.messages.get(flow)) {
@@ -133,7 +133,7 @@ impl Engine {
 
     /// A recovery with a state per outstanding segment has each in exactly one state, and its counters match the states.
     fn check_outstanding(&self, flow: FlowId) -> Result<(), ConservationError> {
-        let path = &self.fabric.paths[flow];
+        let path = self.fabric.path(flow);
         let End::Tcp(sender) = &self.endpoints.ends[flow] else { return Ok(()) };
         let outstanding = sender.sequence.outstanding();
         match sender.accounted_for() {
@@ -156,13 +156,13 @@ impl Engine {
             are_under_way[flow] = true;
         }
         self.each_packet(|packet, place| {
-            let path = &self.fabric.paths[packet.flow];
+            let path = self.fabric.path(packet.flow);
             let units = match place {
                 Location::Network => 1,
                 Location::Edge => 0,
                 Location::Ends if packet.is_cell() => 0,
                 Location::Ends => 1,
-                Location::Access => self.fabric.profiles[path.wire.group].cells(packet).0,
+                Location::Access => self.fabric.profiles()[path.wire.group].cells(packet).0,
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow] += units;
@@ -192,11 +192,11 @@ impl Engine {
     fn each_packet(&self, mut see: impl FnMut(&Packet, Location)) {
         let packets = &self.fabric.packets;
         let lines_of = |path: &Path| -> [(PooledQueue, Location); 4] {
-            let profile = &self.fabric.profiles[path.wire.group];
+            let profile = &self.fabric.profiles()[path.wire.group];
             let cut = if profile.has_edge { Location::Network } else { Location::Access };
             [(path.send, cut), (path.back, Location::Access), (path.ack_line, Location::Ends), (path.deliver, Location::Ends)]
         };
-        for (line, place) in self.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
+        for (line, place) in self.fabric.paths().iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             packets.iter(&line).for_each(|packet| see(packet, place));
         }
         for (_, edge) in self.fabric.cells.iter().flat_map(|cells| cells.edges()) {
@@ -210,7 +210,7 @@ impl Engine {
             }
         }
         let mut in_network = |packet: &Packet| see(packet, Location::Network);
-        for port in &self.fabric.ports {
+        for port in self.fabric.ports() {
             packets.iter(&port.line).for_each(&mut in_network);
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(&mut in_network);

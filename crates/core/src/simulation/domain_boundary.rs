@@ -234,6 +234,14 @@ impl DomainBoundary {
         }
     }
 
+    pub(crate) fn own(&self) -> Domain {
+        self.own
+    }
+
+    pub(crate) fn owners(&self) -> &Arc<Owners> {
+        &self.owners
+    }
+
     pub(crate) fn is_first(&self) -> bool {
         self.own == 0
     }

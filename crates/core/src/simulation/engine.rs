@@ -11,8 +11,7 @@ use super::prefetch::UpcomingEvents;
 use super::signals::make_readers;
 use super::state::{Engine, FailureMonitor};
 use super::user_code_factory::{Code, NoUserCode, UserCodeFactory};
-use super::wiring::route_starts;
-use crate::network::{ChangeKind, Network};
+use crate::network::Network;
 use crate::primitives::calendar::Slot;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Ecn;
@@ -115,7 +114,7 @@ impl Engine {
             return None;
         }
         // In order of creation: after the first object that cannot be created, no others are.
-        let of_ports = self.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
+        let of_ports = self.fabric.ports().iter().filter_map(|port| port.failure(self.now()));
         let of_ends = self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()));
         let messages = self.fabric.messages.iter();
         of_ports.chain(of_ends).chain(messages.filter_map(|messages| messages.failure(self.now()))).next()
@@ -160,7 +159,7 @@ impl Engine {
                 continue;
             }
             if let Some(ack) = self.fabric.acks.pop() {
-                if self.fabric.is_large {
+                if self.fabric.is_large() {
                     self.prefetch_pending_acks();
                 }
                 left -= self.process_known_ack(&ack, left);
@@ -189,7 +188,7 @@ impl Engine {
     #[inline(always)]
     fn handle(&mut self, now: Time, slot: Slot) -> bool {
         self.fabric.clock.set(now);
-        if self.fabric.is_large {
+        if self.fabric.is_large() {
             self.prefetch_upcoming();
         }
         match self.fabric.agenda.event(slot) {
@@ -244,20 +243,8 @@ impl Engine {
     }
 
     fn on_change(&mut self) {
-        let Engine { network, fabric, .. } = self;
-        let Some(change) = network.changes.get(self.next_change) else { unreachable!("all changes have taken place") };
-        match change.what {
-            ChangeKind::Rate(port, rate) => fabric.ports[port].equipment.set_rate(rate),
-            ChangeKind::Delay(port, delay) => fabric.ports[port].equipment.set_delay(delay),
-            ChangeKind::RandomLoss(port, loss) => fabric.ports[port].equipment.set_loss(loss),
-            ChangeKind::Buffer(port, buffer) => fabric.ports[port].equipment.set_buffer(buffer),
-            ChangeKind::Route(flow, forward, backward) => {
-                let starts = route_starts(network);
-                let wire = &mut fabric.paths[flow].wire;
-                wire.forward = starts[forward as usize];
-                wire.backward = starts[backward as usize];
-            }
-        }
+        let Some(change) = self.network.changes.get(self.next_change) else { unreachable!("all changes have taken place") };
+        self.fabric.change(&change.what, &self.network);
         self.next_change += 1;
         self.schedule_change();
     }

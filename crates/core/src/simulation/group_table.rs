@@ -20,7 +20,7 @@ impl Engine {
             ["completion_time_s", "slowdown"].map(|column| sorted_by_group(&members, &of_flows(column)));
         let sum = |values: &[f64], group: usize| members[group].iter().map(|&i| values[i.index()]).sum::<f64>();
         // The engine does not know the acknowledgements and completions of external flows.
-        let is_external: Vec<bool> = self.fabric.profiles.iter().map(|profile| profile.is_external).collect();
+        let is_external: Vec<bool> = self.fabric.profiles().iter().map(|profile| profile.is_external).collect();
         let reports_delivery = |i: FlowId| external.get(&i).is_some_and(|of| of.delivered.is_some());
         let is_known = |group: usize| !is_external[group] || members[group].iter().all(|&i| reports_delivery(i));
         let of_transport = |value: &dyn Fn(usize) -> f64| match is_external.contains(&true) {
@@ -62,7 +62,9 @@ impl Engine {
 
     fn members(&self) -> Vec<Vec<FlowId>> {
         let mut members = vec![Vec::new(); self.network.groups.len()];
-        FlowId::all(self.fabric.paths.len()).zip(&self.fabric.paths).for_each(|(flow, path)| members[path.wire.group].push(flow));
+        FlowId::all(self.fabric.paths().len())
+            .zip(self.fabric.paths())
+            .for_each(|(flow, path)| members[path.wire.group].push(flow));
         members
     }
 }

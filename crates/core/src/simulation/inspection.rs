@@ -73,7 +73,7 @@ pub struct PortState {
 impl Engine {
     /// The counters of a port; `None` if there is no such port.
     pub fn port_state(&self, port: PortId) -> Option<PortState> {
-        let counts = self.fabric.ports.get(port.index())?.equipment.counts();
+        let counts = self.fabric.ports().get(port.index())?.equipment.counts();
         Some(PortState {
             departed: Units(counts.departed.all()),
             departed_bytes: Bytes(counts.departed_bytes.all()),
@@ -108,14 +108,14 @@ impl Engine {
                 flow: packet.flow,
                 segment: if packet.is_ack() { packet.segment() } else { fabric.packets.segment(packet) },
                 is_ack: packet.is_ack(),
-                is_retransmission: packet.is_retransmission() && fabric.profiles[fabric.paths[packet.flow].wire.group].is_tcp,
+                is_retransmission: packet.is_retransmission() && fabric.profile(packet.flow).is_tcp,
                 is_marked: packet.is_marked(),
                 place,
                 time: packet.time,
                 delay,
             });
         };
-        for path in &fabric.paths {
+        for path in fabric.paths() {
             let sender = path.wire.sender_access(&fabric.rates).delay;
             let receiver = path.wire.receiver_access(&fabric.rates).delay;
             fabric.packets.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
@@ -130,14 +130,14 @@ impl Engine {
                         Some(port) => {
                             let mut packet = *packet;
                             packet.time = at_access;
-                            show(&packet, PacketLocation::OnLink(port), fabric.ports[port].equipment.delay());
+                            show(&packet, PacketLocation::OnLink(port), fabric.port(port).equipment.delay());
                         }
                         None => show(packet, PacketLocation::DestinationAccess, delay),
                     }
                 }
             }
         }
-        for (id, port) in PortId::enumerate(&fabric.ports) {
+        for (id, port) in PortId::enumerate(fabric.ports()) {
             let delay = port.equipment.delay();
             fabric.packets.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             port.reordered_packets()

@@ -32,21 +32,21 @@ impl UpcomingEvents {
     fn prefetch_stages(&mut self, slot: Slot, fabric: &Fabric, ends: &[End]) {
         let UpcomingEvents { slots, packets, last } = self;
         match fabric.agenda.event(slot) {
-            Event::Port(port) => prefetch(&fabric.ports[port].line),
+            Event::Port(port) => prefetch(&fabric.port(port).line),
             Event::AckArrival(flow) | Event::SendTimer(flow) => prefetch_ends(flow, fabric, ends),
-            Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow]),
+            Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(fabric.path(flow)),
             _ => {}
         }
         *last = (*last + 1) % UpcomingEvents::EVENTS;
         slots[*last] = slot;
         let before = |steps: usize| (*last + UpcomingEvents::EVENTS - steps) % UpcomingEvents::EVENTS;
         if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.agenda.event(slots[before(4)]) {
-            fabric.packets.prefetch_back(&fabric.paths[flow].send);
+            fabric.packets.prefetch_back(&fabric.path(flow).send);
         }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
         let seen = |steps: usize| packets[before(steps)].map(|place| fabric.packets.at(place));
         if let Some(packet) = seen(4) {
-            prefetch(&fabric.routes[packet.place()]);
+            fabric.prefetch_route(packet);
         }
         if let Some(packet) = seen(6) {
             fabric.prefetch_next_place(packet);
@@ -54,7 +54,7 @@ impl UpcomingEvents {
                 // From there the packet continues through both ends, or those in this domain.
                 match fabric.boundary {
                     None => prefetch_ends(packet.flow, fabric, ends),
-                    Some(_) => prefetch(&fabric.paths[packet.flow]),
+                    Some(_) => prefetch(fabric.path(packet.flow)),
                 }
             }
         }
@@ -75,13 +75,13 @@ pub(super) fn prefetch_pending_acks(fabric: &Fabric, ends: &[End]) {
         prefetch_ends(later.flow, fabric, ends);
     }
     if let Some(soon) = known.get(4) {
-        fabric.packets.prefetch_back(&fabric.paths[soon.flow].send);
+        fabric.packets.prefetch_back(&fabric.path(soon.flow).send);
     }
 }
 
 /// Prefetch the memory of a flow's ends.
 #[inline]
 fn prefetch_ends(flow: FlowId, fabric: &Fabric, ends: &[End]) {
-    prefetch(&fabric.paths[flow]);
+    prefetch(fabric.path(flow));
     prefetch(&ends[flow]);
 }

@@ -5,7 +5,6 @@ use super::conservation::{ConservationError, UnitsInNetwork};
 use super::endpoints::End;
 use super::event_order::Event;
 use super::external_flow::{ExternalFlows, REPORTED_ONLY};
-use super::fabric::Fabric;
 use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
 use super::state::Engine;
 use crate::network::{Hop, Port, Transfer};
@@ -101,11 +100,7 @@ impl Engine {
     pub fn take_traces(&mut self) -> Vec<Table> {
         let until = self.now();
         let tables = self.traces(until);
-        let Fabric { outcomes, ports, .. } = &mut self.fabric;
-        if let Some(recorder) = outcomes.recorder_mut() {
-            recorder.forget_before(until);
-            ports.iter_mut().for_each(|port| port.forget_trace_rows(until));
-        }
+        self.fabric.forget_traces(until);
         tables
     }
 
@@ -132,16 +127,15 @@ impl Engine {
         let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
         let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
         // The engine does not know the counters and timers of an external transport.
-        let is_external: Vec<bool> =
-            all.iter().map(|&i| self.fabric.profiles[self.fabric.paths[i].wire.group].is_external).collect();
+        let is_external: Vec<bool> = all.iter().map(|&i| self.fabric.profile(i).is_external).collect();
         let known = |i: FlowId, value: f64| if is_external[i.index()] { f64::NAN } else { value };
         let of_transport = |value: &dyn Fn(FlowId) -> u64| match is_external.contains(&true) {
             true => float(&|i| known(i, value(i) as f64)),
             false => integer(value),
         };
         let sender = |i: FlowId| self.endpoints.ends[i].counts();
-        let counts = |i: FlowId| &self.fabric.paths[i].counts;
-        let carried = |i: FlowId| &self.fabric.paths[i].carried;
+        let counts = |i: FlowId| &self.fabric.path(i).counts;
+        let carried = |i: FlowId| &self.fabric.path(i).carried;
         let channel = |i: FlowId| self.fabric.cells.as_ref().map(|cells| cells.channel(i));
         let seconds = self.measured_seconds(until);
         let starved = self.starved(until, external);
@@ -163,7 +157,7 @@ impl Engine {
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
-            ("marked_packets", integer(&|i| self.fabric.paths[i].marked.into())),
+            ("marked_packets", integer(&|i| self.fabric.path(i).marked.into())),
             ("loss_rate", float(&|i| self.loss_rate(i, sender(i).sent.into()))),
             ("dropped_acks", of_transport(&|i| self.dropped_acks(i))),
             ("waiting_at_end", of_transport(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
@@ -197,9 +191,8 @@ impl Engine {
 
     /// Discarded share of the packets that the flow sent within the measurement interval and of their copies.
     fn loss_rate(&self, flow: FlowId, sent: u64) -> f64 {
-        let Fabric { outcomes, paths, .. } = &self.fabric;
-        let copies = outcomes.copies(flow).measured;
-        Share { part: paths[flow].counts.discarded.into(), whole: sent + copies }.value()
+        let copies = self.fabric.outcomes.copies(flow).measured;
+        Share { part: self.fabric.path(flow).counts.discarded.into(), whole: sent + copies }.value()
     }
 
     /// The part of a flow's lifetime that is measured until then.
@@ -219,7 +212,7 @@ impl Engine {
     /// report, and the application hands over no data that could be sent before the timeout.
     fn waiting_since(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
         let End::Tcp(sender) = &self.endpoints.ends[flow] else { return None };
-        let is_over = until >= self.fabric.paths[flow].counts.completed;
+        let is_over = until >= self.fabric.path(flow).counts.completed;
         let fabric = &self.fabric;
         let is_due = |event| fabric.agenda.is_pending(event);
         let offer = fabric.agenda.time_of(Event::AppWrite(flow));
@@ -232,14 +225,14 @@ impl Engine {
     /// Time at which a flow was finished: its receiver had the whole transfer, its source had sent all datagrams although some were lost,
     /// or the flow was stopped and all sent data is acknowledged.
     pub(super) fn ended(&self, flow: FlowId) -> Time {
-        let completed = self.fabric.paths[flow].counts.completed;
+        let completed = self.fabric.path(flow).counts.completed;
         match (self.endpoints.stops.get(&flow), &self.endpoints.ends[flow]) {
             (stop, End::Datagram(source)) => {
                 let ended = if completed == Time::NEVER { source.finished } else { completed };
                 stop.map_or(ended, |&stop| stop.min(ended))
             }
             (Some(&stop), End::Tcp(sender))
-                if sender.sequence.is_done() && sender.sequence.limit < self.fabric.paths[flow].complete_at =>
+                if sender.sequence.is_done() && sender.sequence.limit < self.fabric.path(flow).complete_at =>
             {
                 stop.max(sender.sequence.last_active)
             }
@@ -248,7 +241,7 @@ impl Engine {
     }
 
     pub(super) fn completion(&self, flow: FlowId) -> f64 {
-        match self.fabric.paths[flow].counts.completed {
+        match self.fabric.path(flow).counts.completed {
             time if time >= self.fabric.clock.end() => f64::NAN,
             time => time.since(self.start_of(flow)).seconds(),
         }
@@ -286,7 +279,7 @@ impl Engine {
             return f64::NAN;
         }
         let Engine { network, fabric, .. } = self;
-        let wire = &fabric.paths[flow].wire;
+        let wire = &fabric.path(flow).wire;
         let route: Vec<PortId> = fabric.route(wire.forward).collect();
         let transfer = Transfer {
             group: &network.groups[wire.group],
@@ -304,7 +297,7 @@ impl Engine {
         let seconds = self.measured_seconds(until);
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
-        let counts: Vec<PortCounts> = self.fabric.ports.iter().map(|port| port.equipment.counts()).collect();
+        let counts: Vec<PortCounts> = self.fabric.ports().iter().map(|port| port.equipment.counts()).collect();
         let still_queued: Vec<StillQueued> = (0..names.len()).map(|port| self.still_queued(port, until)).collect();
         let exceptions = |i: usize| counts[i].exceptions();
         let counts = |i: usize| &counts[i];
@@ -312,7 +305,7 @@ impl Engine {
         let all = |i: usize| exceptions(i).discarded.iter().map(|parts| parts.measured()).sum::<u64>();
         let refused = |i: usize| {
             let is_refused = |reason: &DropReason| match reason {
-                DropReason::Random => self.fabric.ports[i].equipment.loses_before_queue(),
+                DropReason::Random => self.fabric.ports()[i].equipment.loses_before_queue(),
                 reason => !reason.follows_acceptance(),
             };
             DropReason::ALL.into_iter().filter(is_refused).map(|reason| discarded(i, reason)).sum::<u64>()
@@ -349,12 +342,12 @@ impl Engine {
             columns.push(("duplicated_units", integer(&|i| exceptions(i).duplicated.measured())));
         }
         if self.network.ports.iter().any(|port| port.policies().any(|policy| policy.price_meaning().is_some())) {
-            columns.push(("price", float(&|i| self.fabric.ports[i].equipment.price())));
+            columns.push(("price", float(&|i| self.fabric.ports()[i].equipment.price())));
             columns.push(("clamped_packets", integer(&|i| exceptions(i).beyond_range.measured())));
         }
         if self.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
-                columns.push((name, float(&|i| self.fabric.ports[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
+                columns.push((name, float(&|i| self.fabric.ports()[i].equipment.wait_percentile(at).unwrap_or(f64::NAN))));
             }
         }
         named("queues", columns)
@@ -363,7 +356,7 @@ impl Engine {
     /// For a port whose rate varies: used share of its capacity.
     fn utilisation(&self, port: usize, counts: &PortCounts, until: Time) -> f64 {
         let Engine { network, fabric, .. } = self;
-        let by_trace = fabric.ports[port].stepped().and_then(|stepped| stepped.used_share(until));
+        let by_trace = fabric.ports()[port].stepped().and_then(|stepped| stepped.used_share(until));
         let of_time = || seconds_of(counts.busy) / self.measured_seconds(until) / f64::from(network.ports[port].transmitters);
         by_trace.unwrap_or_else(of_time)
     }
@@ -371,7 +364,7 @@ impl Engine {
     fn queue_flow_table(&self, until: Time) -> Table {
         let Engine { network, fabric, .. } = self;
         let rows: Vec<(u32, FlowId, &FlowTotals)> = (0..)
-            .zip(&fabric.ports)
+            .zip(fabric.ports())
             .flat_map(|(port, of)| of.equipment.of_flows().map(move |(flow, passed)| (port, flow, passed)))
             .filter(|(_, _, passed)| passed.units.measured() > 0)
             .collect();
@@ -392,9 +385,9 @@ impl Engine {
 
     fn class_table(&self, until: Time) -> Option<Table> {
         let Engine { network, fabric, .. } = self;
-        let counts_of = |port: usize| fabric.ports[port].stepped().map_or(&[][..], Stepped::classes);
+        let counts_of = |port: usize| fabric.ports()[port].stepped().map_or(&[][..], Stepped::classes);
         let rows: Vec<(usize, usize)> =
-            (0..fabric.ports.len()).flat_map(|port| (0..counts_of(port).len()).map(move |class| (port, class))).collect();
+            (0..fabric.ports().len()).flat_map(|port| (0..counts_of(port).len()).map(move |class| (port, class))).collect();
         if rows.is_empty() {
             return None;
         }
@@ -465,8 +458,8 @@ impl Engine {
 
     /// Whether each port carries cells.
     fn ports_of_cells(&self) -> Vec<bool> {
-        let mut cells = vec![false; self.fabric.ports.len()];
-        for path in self.fabric.paths.iter().filter(|path| self.network.groups[path.wire.group].framing.is_some()) {
+        let mut cells = vec![false; self.fabric.ports().len()];
+        for path in self.fabric.paths().iter().filter(|path| self.network.groups[path.wire.group].framing.is_some()) {
             for start in [path.wire.forward, path.wire.backward] {
                 self.fabric.route(start).for_each(|port| cells[port] = true);
             }
@@ -476,7 +469,7 @@ impl Engine {
 
     /// The packets that are in a stepped port's queues at `until`. A port that computes departures ahead has already counted them.
     fn still_queued(&self, port: usize, until: Time) -> StillQueued {
-        let Fabric { clock, packets, ports, .. } = &self.fabric;
+        let (clock, packets, ports) = (&self.fabric.clock, &self.fabric.packets, self.fabric.ports());
         let queues = ports[port].stepped().map_or(&[][..], |stepped| &stepped.queues);
         let mut all = StillQueued::default();
         for packet in queues.iter().flat_map(|queue| packets.iter(&queue.line)) {
@@ -490,13 +483,13 @@ impl Engine {
         let fabric = &self.fabric;
         QueueRows {
             names: Arc::new(self.network.ports.iter().map(|port| port.name.clone()).collect()),
-            of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.waiting)).collect(),
-            departures: fabric.ports.iter().map(|port| port.equipment.departures()).collect(),
+            of_ports: fabric.occupancy_rows(),
+            departures: fabric.ports().iter().map(|port| port.equipment.departures()).collect(),
         }
     }
 
     pub(super) fn flow_names(&self) -> FlowNames {
-        FlowNames::new(&self.network, self.fabric.paths.iter().map(|path| path.wire.group).collect())
+        FlowNames::new(&self.network, self.fabric.paths().iter().map(|path| path.wire.group).collect())
     }
 }
 

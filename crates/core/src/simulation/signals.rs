@@ -186,7 +186,7 @@ mod tests {
         let engine = run(&network);
         let log = log(&engine);
         // Retransmissions are not ECN-capable, and nothing is outstanding after the last acknowledgement.
-        assert_eq!((log.marks, log.acked), (engine.fabric.paths[0].marked, 1000));
+        assert_eq!((log.marks, log.acked), (engine.fabric.paths()[0].marked, 1000));
         assert!(log.marks >= 240 && log.congestion > 10 && log.congestion < log.marks, "{log:?}");
     }
 

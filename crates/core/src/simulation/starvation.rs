@@ -29,7 +29,7 @@ impl Engine {
             .filter_map(|flow| {
                 let with_data = self.period_with_data(flow, until, external.get(&flow))?;
                 let delivered = external.get(&flow).and_then(|of| of.delivered).map(|bytes| bytes.0);
-                let bits = 8.0 * delivered.unwrap_or(self.fabric.paths[flow].carried.delivered_bytes) as f64;
+                let bits = 8.0 * delivered.unwrap_or(self.fabric.path(flow).carried.delivered_bytes) as f64;
                 // The share of a flow alone on its path.
                 let alone = self.rate_limit(flow, &capacities) * length(&with_data).seconds();
                 (bits == 0.0 || bits < STARVED * alone).then_some((flow, with_data, bits))
@@ -42,7 +42,7 @@ impl Engine {
         let shares = self.equal_shares(&hungry, &capacities, |flow| self.measured_period(flow, until, external));
         for (flow, with_data, bits) in hungry {
             let alone = self.access_rate(flow) * length(&with_data).seconds();
-            let ports = self.fabric.route(self.fabric.paths[flow].wire.forward);
+            let ports = self.fabric.route(self.fabric.path(flow).wire.forward);
             let share = ports.map(|port| shares[&port].bits(&with_data)).fold(alone, f64::min);
             starved[flow.index()] = bits == 0.0 || bits < STARVED * share;
         }
@@ -67,14 +67,14 @@ impl Engine {
     /// completed transfers and for flows whose data is unknown.
     fn period_with_data(&self, flow: FlowId, until: Time, external: Option<&ExternalFlow>) -> Option<Range<Time>> {
         let base_rtt = external.and_then(|of| of.base_rtt).unwrap_or(self.endpoints.plans[flow].base_rtt);
-        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let group = &self.network.groups[self.fabric.group(flow)];
         let since = match (&self.endpoints.ends[flow], external) {
             (_, Some(of)) => {
                 let may_pause = of.size.is_none() && of.delivered.is_none_or(|delivered| delivered.0 > 0);
                 (!may_pause && of.completed.is_none()).then_some(of.start)?
             }
             (End::Datagram(_), None) => {
-                let (sent, delivered) = (self.endpoints.ends[flow].counts().sent, self.fabric.paths[flow].carried.delivered);
+                let (sent, delivered) = (self.endpoints.ends[flow].counts().sent, self.fabric.path(flow).carried.delivered);
                 let is_lost = f64::from(delivered) < STARVED * f64::from(sent) && u64::from(sent) >= ROUND_TRIPS;
                 is_lost.then(|| self.start_of(flow))?
             }
@@ -114,14 +114,14 @@ impl Engine {
 
     /// Rate of the slower access link in bit/s.
     fn access_rate(&self, flow: FlowId) -> f64 {
-        let (wire, rates) = (&self.fabric.paths[flow].wire, &self.fabric.rates);
+        let (wire, rates) = (&self.fabric.path(flow).wire, &self.fabric.rates);
         let rates = [wire.sender_access(rates).rate, wire.receiver_access(rates).rate];
         rates.into_iter().flatten().map(|rate| rate.0 as f64).fold(f64::INFINITY, f64::min)
     }
 
     /// Rate of the slowest link of the path in bit/s.
     fn rate_limit(&self, flow: FlowId, capacities: &[f64]) -> f64 {
-        let ports = self.fabric.route(self.fabric.paths[flow].wire.forward);
+        let ports = self.fabric.route(self.fabric.path(flow).wire.forward);
         ports.map(|port| capacities[port.index()]).fold(self.access_rate(flow), f64::min)
     }
 
@@ -132,7 +132,7 @@ impl Engine {
         capacities: &[f64],
         lifetime: impl Fn(FlowId) -> Range<Time>,
     ) -> BTreeMap<PortId, EqualShare> {
-        let route = |flow: FlowId| self.fabric.route(self.fabric.paths[flow].wire.forward);
+        let route = |flow: FlowId| self.fabric.route(self.fabric.path(flow).wire.forward);
         let mut steps: BTreeMap<PortId, Vec<(Time, i64)>> =
             hungry.iter().flat_map(|(flow, ..)| route(*flow)).map(|port| (port, Vec::new())).collect();
         for flow in FlowId::all(self.endpoints.ends.len()) {

@@ -1,5 +1,6 @@
 //! The state of the sending ends of all flows.
 
+mod domains;
 mod end;
 mod setup;
 

@@ -6,9 +6,15 @@
 //! single flow costs one event. With `stepped`, every hop is an event; tests check that both modes give identical bytes.
 
 mod cells;
+mod change;
 mod end_of_route;
+mod ownership;
 mod prefetching;
+mod reading;
+mod relocation;
 mod stepped_ports;
+
+pub(crate) use self::relocation::BulkState;
 
 use super::access_queue::AccessQueues;
 use super::acks::Acks;
@@ -70,33 +76,33 @@ pub(crate) struct Fabric {
     /// By flow; empty if none can be full.
     pub(super) access_queues: Vec<AccessQueues>,
     /// The ports of all routes, concatenated, each with its end.
-    pub(crate) routes: Vec<RouteEntry>,
-    pub(crate) ports: Vec<Port>,
+    routes: Vec<RouteEntry>,
+    ports: Vec<Port>,
     /// Packets in the buffers of ports that compute departures ahead.
-    pub(super) waiting: Pool<QueuedUnit>,
+    waiting: Pool<QueuedUnit>,
     /// Port of each transmitter of the stepped ports.
-    pub(crate) transmitters: Vec<PortId>,
+    transmitters: Vec<PortId>,
     /// Ports whose departures are deferred.
     deferred: Vec<PortId>,
     /// There are external flows.
     has_real_packets: bool,
     /// Queues whose policy has a period, and ports whose scheduler has one.
-    pub(crate) periodic: Vec<Periodic>,
-    pub(crate) paths: Vec<Path>,
+    periodic: Vec<Periodic>,
+    paths: Vec<Path>,
     /// Properties of each flow group.
-    pub(crate) profiles: Vec<GroupProfile>,
+    profiles: Vec<GroupProfile>,
     /// Size of an acknowledgement as the ports see it, if it is the same for all groups.
     ack_unit: Option<Bytes>,
     /// Flows whose route changes. Their packets may arrive out of order, so nothing after the last port is computed ahead.
-    pub(crate) rerouted: BTreeSet<FlowId>,
+    rerouted: BTreeSet<FlowId>,
     /// The state of ports and flows exceeds the nearer caches, so that prefetching is worthwhile.
-    pub(crate) is_large: bool,
+    is_large: bool,
 }
 
 /// A policy or scheduler with a periodic update.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Periodic {
-    pub(crate) port: PortId,
+struct Periodic {
+    port: PortId,
     target: PeriodicTarget,
     period: TimeDelta,
 }
@@ -191,11 +197,6 @@ impl Fabric {
             Feeder::Port(port) => &mut self.ports[port].line,
         };
         self.packets.enqueue(line, packet, feeder.event(packet.flow), &mut self.agenda);
-    }
-
-    /// The ports of the route that starts at this entry of the flat list.
-    pub(crate) fn route(&self, start: u32) -> impl Iterator<Item = PortId> + Clone {
-        self.routes[start as usize..].iter().map_while(|entry| entry.port())
     }
 
     /// Whether only new packets can cause an action.

@@ -22,6 +22,12 @@ impl Fabric {
         self.packets.prefetch_front(line)
     }
 
+    /// Prefetch the packet's entry in the flat list of routes.
+    #[inline]
+    pub(crate) fn prefetch_route(&self, packet: &Packet) {
+        prefetch(&self.routes[packet.place()]);
+    }
+
     /// Prefetch the port or end that is the packet's next hop.
     #[inline]
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
@@ -69,7 +75,7 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_arrivals(&self, arrivals: &SortedArrivals) {
         if let Some(packet) = arrivals.after(12) {
-            prefetch(&self.routes[packet.place()]);
+            self.prefetch_route(packet);
         }
         if let Some(packet) = arrivals.after(8) {
             self.prefetch_next_place(packet);

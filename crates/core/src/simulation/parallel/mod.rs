@@ -13,7 +13,6 @@
 
 mod barrier;
 mod domains;
-mod relocation;
 mod shares;
 mod transports;
 
@@ -78,7 +77,7 @@ impl ParallelEngine {
         let why = match () {
             () if threads.get() == 1 => Some(NotParallel::OneThread),
             () if engine.has_user_code() => Some(NotParallel::UserCode),
-            () if !engine.fabric.rerouted.is_empty() => Some(NotParallel::Routes),
+            () if engine.fabric.has_changing_routes() => Some(NotParallel::Routes),
             () => None,
         };
         if let Some(why) = why {
@@ -88,11 +87,10 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, NotParallel::NoDelay)));
         }
-        let packets = &std::mem::take(&mut engine.fabric.packets);
-        let ports = &std::mem::take(&mut engine.fabric.ports);
+        let bulk = &engine.fabric.take_bulk_state();
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
-            let part = |own| scope.spawn(move || domains::split_domain(whole, packets, ports, own, shares));
+            let part = |own| scope.spawn(move || domains::split_domain(whole, bulk, own, shares));
             let parts: Vec<_> = (0..shares.domains as u16).map(part).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
@@ -252,7 +250,7 @@ impl Engine {
     }
 
     fn has_external_flows(&self) -> bool {
-        self.fabric.profiles.iter().any(|profile| profile.is_external)
+        self.fabric.profiles().iter().any(|profile| profile.is_external)
     }
 
     /// Advance the clock: there are no events before this time.
@@ -292,7 +290,7 @@ impl Engine {
     pub(super) fn advance_with_arrivals(&mut self, time: Time) {
         while let Some(mut arrivals) = self.take_arrivals(time) {
             while let Some(Arrival { slot, packet }) = arrivals.next_before(time) {
-                if self.fabric.is_large {
+                if self.fabric.is_large() {
                     self.fabric.prefetch_arrivals(&arrivals);
                 }
                 self.advance(packet.time, u64::MAX);

@@ -99,27 +99,27 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
 impl Graph {
     fn of(engine: &Engine) -> Graph {
         let Engine { network, fabric, endpoints: Endpoints { plans, .. }, .. } = engine;
-        let (ports, flows) = (fabric.ports.len(), fabric.paths.len());
+        let (ports, flows) = (fabric.ports().len(), fabric.paths().len());
         let (sender, receiver) = (|flow: FlowId| ports as u32 + flow.0, |flow: FlowId| (ports + flows) as u32 + flow.0);
         let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new(), external_end: None };
-        let is_external = |flow: FlowId| fabric.profiles[fabric.paths[flow].wire.group].is_external;
+        let is_external = |flow: FlowId| fabric.profile(flow).is_external;
         let loads = loads(plans, is_external);
         let delays = min_delays(fabric, network);
         // The head of a packet is earlier than the packet's time, and a port may forward it when its transmission starts.
-        let is_of_heads = |port: PortId| fabric.ports[port].entry.is_of_heads();
+        let is_of_heads = |port: PortId| fabric.port(port).entry.is_of_heads();
         let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
         let mut acknowledged_to = vec![0; ports];
-        for path in &fabric.paths {
+        for path in fabric.paths() {
             acknowledged_to[ends_of(fabric, path.wire.backward).0] += 1;
         }
-        for (flow, path) in FlowId::all(flows).zip(&fabric.paths) {
+        for (flow, path) in FlowId::all(flows).zip(fabric.paths()) {
             let load = loads[flow];
             let [at_sender, at_receiver] = if is_external(flow) { [TRANSPORT; 2] } else { [SENDER, RECEIVER] };
             graph.work[sender(flow) as usize] = at_sender * load;
             graph.work[receiver(flow) as usize] = at_receiver * load;
             let wire = &path.wire;
             // A packet in cells is segmented by the end for the first port, in one step.
-            let is_cut = fabric.profiles[wire.group].framing.is_some();
+            let is_cut = fabric.profiles()[wire.group].framing.is_some();
             let access = |delay: TimeDelta, first: PortId| if is_cut || is_of_heads(first) { TimeDelta::ZERO } else { delay };
             let rates = &fabric.rates;
             let here = (sender(flow), wire.sender_access(rates).delay);
@@ -129,7 +129,7 @@ impl Graph {
                 let (first, last) = ends_of(fabric, start);
                 graph.edges.push(Edge { ends: [from, first.0], delay: access(delay, first), load });
                 // Packets that overtake one another must be in order before the end's own link.
-                let overtakes = fabric.ports[last].reordered_packets().is_some();
+                let overtakes = fabric.port(last).reordered_packets().is_some();
                 let delay = delays[last] + if overtakes { TimeDelta::ZERO } else { delay_to };
                 graph.edges.push(Edge { ends: [last.0, to], delay, load });
             }
@@ -150,13 +150,13 @@ impl Graph {
                 graph.edges.extend(all.map(|other| Edge { ends: [first, other], delay: TimeDelta::ZERO, load }));
             }
             let (back, _) = ends_of(fabric, wire.backward);
-            if acknowledged_to[back] > 1 && are_in_order_by_data(&fabric.ports[back].entry) {
+            if acknowledged_to[back] > 1 && are_in_order_by_data(&fabric.port(back).entry) {
                 graph.edges.push(Edge { ends: [back.0, receiver(flow)], delay: TimeDelta::ZERO, load });
             }
         }
         for (start, load) in routes {
             let route = fabric.route(start);
-            route.clone().for_each(|port| graph.work[port] += work_of_pass(&fabric.ports[port].entry) * load);
+            route.clone().for_each(|port| graph.work[port] += work_of_pass(&fabric.port(port).entry) * load);
             for (from, to) in route.clone().zip(route.skip(1)) {
                 let delay = if is_of_heads(to) { TimeDelta::ZERO } else { delays[from] };
                 graph.edges.push(Edge { ends: [from.0, to.0], delay, load });
@@ -227,7 +227,7 @@ fn ends_of(fabric: &Fabric, start: u32) -> (PortId, PortId) {
 
 /// Minimum delay of each port over the run.
 fn min_delays(fabric: &Fabric, network: &Network) -> Vec<TimeDelta> {
-    let mut delays: Vec<TimeDelta> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
+    let mut delays: Vec<TimeDelta> = fabric.ports().iter().map(|port| port.equipment.delay()).collect();
     for change in &network.changes {
         if let ChangeKind::Delay(port, delay) = change.what {
             delays[port] = delays[port].min(delay);

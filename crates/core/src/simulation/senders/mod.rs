@@ -11,7 +11,7 @@ use super::prefetch::prefetch_pending_acks;
 use super::state::Engine;
 use crate::congestion::Controller;
 use crate::network::{ListedDrop, Transport};
-use crate::primitives::ids::FlowId;
+use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::segment_number::SegmentNumber;
@@ -64,7 +64,7 @@ impl Engine {
         let Engine { network, fabric, endpoints: Endpoints { ends, plans, applications, .. }, .. } = self;
         for (flow, end) in FlowId::all(ends.len()).zip(ends) {
             let start = plans[flow].start;
-            let group = &network.groups[fabric.paths[flow].wire.group];
+            let group = &network.groups[fabric.group(flow)];
             let (event, first) = match (end, &group.transport, &group.application) {
                 (End::Datagram(source), Transport::Datagram(spec), _) => (Event::SendTimer(flow), source.first(start, spec)),
                 (_, _, Some(ApplicationSpec::Bursts(spec))) => {
@@ -82,7 +82,7 @@ impl Engine {
     /// An acknowledgement reaches its sender.
     #[inline]
     pub(super) fn on_ack_arrival(&mut self, flow: FlowId, now: Time) {
-        let runs_ahead = self.fabric.profiles[self.fabric.paths[flow].wire.group].runs_ahead;
+        let runs_ahead = self.fabric.profile(flow).runs_ahead;
         if !runs_ahead && self.fabric.holds_acks(flow) {
             return self.hold_ack(flow, now);
         }
@@ -214,7 +214,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn read_signal(&mut self, now: Time, packet: &Packet, incoming: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
-        let profile = &self.fabric.profiles[self.fabric.paths[packet.flow].wire.group];
+        let profile = self.fabric.profile(packet.flow);
         let Some(place) = profile.place_among_signalled(packet.flow) else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
@@ -229,7 +229,7 @@ impl Engine {
 
     /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time. Returns the number of actions.
     fn act_in_time(&mut self, flow: FlowId, now: Time, run: PacedRun) -> u64 {
-        let has_extended_sender = self.fabric.profiles[self.fabric.paths[flow].wire.group].has_extended_sender;
+        let has_extended_sender = self.fabric.profile(flow).has_extended_sender;
         if has_extended_sender || self.fabric.signalled(flow).is_some() {
             self.act::<Signalled>(flow, now, None, run)
         } else if self.fabric.is_traced(flow) {
@@ -240,7 +240,7 @@ impl Engine {
     }
 
     pub(super) fn window_of(&self, sender: &Sender, flow: FlowId) -> Segments {
-        match &self.network.groups[self.fabric.paths[flow].wire.group].transport {
+        match &self.network.groups[self.fabric.group(flow)].transport {
             Transport::Tcp(spec, _) => sender.window(spec),
             Transport::Datagram(_) => Segments(0),
         }
@@ -251,7 +251,7 @@ impl Engine {
     #[inline]
     fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<(&IncomingAck, &AckExtras)>, run: PacedRun) -> u64 {
         let sender = self.endpoints.ends[flow].expect_tcp();
-        let group = self.fabric.paths[flow].wire.group;
+        let group = self.fabric.group(flow);
         let spec = self.network.groups[group].transport.expect_tcp();
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
@@ -302,7 +302,7 @@ impl Engine {
     /// An application hands data to its sender.
     pub(super) fn on_app_write(&mut self, flow: FlowId) {
         let now = self.fabric.clock.now();
-        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let group = &self.network.groups[self.fabric.group(flow)];
         let Some(application) = &group.application else { unreachable!("flow {flow} has no application") };
         let (sender, spec) = (self.endpoints.ends[flow].expect_tcp(), group.transport.expect_tcp());
         if self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
@@ -351,7 +351,7 @@ impl Engine {
     }
 
     fn on_source_timer(&mut self, flow: FlowId, now: Time) {
-        let group = &self.network.groups[self.fabric.paths[flow].wire.group];
+        let group = &self.network.groups[self.fabric.group(flow)];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
             unreachable!("a datagram event at flow {flow}, which has no source")
         };
@@ -374,7 +374,7 @@ impl Engine {
     /// `contents` selects the listed drops that apply to it.
     pub(super) fn send_datagram(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
         let now = self.fabric.clock.now();
-        let group = &self.network.groups[self.fabric.paths.get(flow.index())?.wire.group];
+        let group = &self.network.groups[self.fabric.paths().get(flow.index())?.wire.group];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
             return None;
         };
@@ -393,9 +393,8 @@ impl Engine {
         if let Some((listed, transmission)) = listed {
             let wanted = ListedDrop { flow, segment: listed, transmission, cell: None };
             let datagram = ListedDrop { segment, transmission: 1, ..wanted };
-            let listing =
-                self.network.ports.iter().zip(&mut self.fabric.ports).filter(|(of, _)| of.listed_drops.contains(&wanted));
-            listing.for_each(|(_, port)| port.equipment.list_drop(datagram));
+            let listing = PortId::enumerate(&self.network.ports).filter(|(_, port)| port.listed_drops.contains(&wanted));
+            listing.for_each(|(port, _)| self.fabric.list_drop(port, datagram));
         }
         source.sent_measured += u32::from(self.fabric.clock.measures(now));
         let packet = OutgoingPacket { flow, segment, transmission: 1, bytes: wire, pushed: false };

@@ -58,7 +58,7 @@ impl SenderTurn<'_> {
     #[cold]
     #[inline(never)]
     fn acknowledge_fin<O: Observed>(&mut self) {
-        if self.fabric.profiles[self.fabric.paths[self.flow].wire.group].group.application.is_none() {
+        if self.fabric.profile(self.flow).group.application.is_none() {
             self.send_bare_ack::<O>();
         }
     }
@@ -67,7 +67,7 @@ impl SenderTurn<'_> {
     #[cold]
     #[inline(never)]
     fn send_bare_ack<O: Observed>(&mut self) {
-        let profile = &self.fabric.profiles[self.fabric.paths[self.flow].wire.group];
+        let profile = self.fabric.profile(self.flow);
         if profile.framing.is_some() || !profile.opens {
             return;
         }
@@ -85,7 +85,7 @@ impl SenderTurn<'_> {
             return;
         }
         let idle = tcp.sender.sequence.counts.idle;
-        let is_timeout = tcp.reborrow().on_timer(fabric.paths[*flow].counts.completed);
+        let is_timeout = tcp.reborrow().on_timer(fabric.path(*flow).counts.completed);
         if let Some(boundary) = &mut fabric.boundary {
             boundary.note_wait(TimeoutWait { flow: *flow, until: *now, idle: tcp.sender.sequence.counts.idle - idle });
         }
