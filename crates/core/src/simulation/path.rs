@@ -79,6 +79,12 @@ pub(crate) struct PathCounts {
 }
 
 impl Path {
+    /// Whether the receiver has the whole transfer, or another message.
+    #[inline(always)]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.receiver.expected >= self.complete_at
+    }
+
     /// Reset the counters, except for the time of completion.
     pub(crate) fn forget_counts(&mut self) {
         self.carried = DeliveryCounts::default();

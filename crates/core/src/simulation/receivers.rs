@@ -38,14 +38,12 @@ pub(crate) struct Receivers {
 pub(crate) struct ReceptionOutcome {
     /// It causes an immediate acknowledgement, to which it has been converted.
     pub(crate) is_answered: bool,
-    /// The receiver has the whole transfer, or another message.
-    pub(crate) is_complete: bool,
     /// Payload that the receiver did not have.
     pub(crate) delivered: Option<Bytes>,
 }
 
 impl ReceptionOutcome {
-    const IGNORED: ReceptionOutcome = ReceptionOutcome { is_answered: false, is_complete: false, delivered: None };
+    const IGNORED: ReceptionOutcome = ReceptionOutcome { is_answered: false, delivered: None };
 }
 
 impl Receivers {
@@ -134,16 +132,15 @@ impl Receivers {
         } else {
             (!packet.is_duplicated() || self.duplicated.insert((flow, packet.segment())), None)
         };
-        let (mut is_complete, mut delivered) = (false, None);
+        let mut delivered = None;
         if is_new {
             let payload = if is_syn { Bytes(0) } else { packet.bytes() - profile.header };
             if measured {
                 path.carried.delivered += 1;
                 path.carried.delivered_bytes += payload.0;
             }
-            if is_tcp {
-                is_complete = path.receiver.expected >= path.complete_at;
-            } else if let Some(expected) = self.expected_payload.get_mut(flow.index()).filter(|bytes| **bytes != Bytes(u64::MAX))
+            if !is_tcp
+                && let Some(expected) = self.expected_payload.get_mut(flow.index()).filter(|bytes| **bytes != Bytes(u64::MAX))
             {
                 *expected -= payload;
                 if *expected == Bytes(0) {
@@ -166,7 +163,7 @@ impl Receivers {
             Some(Reply::Delayed { timer: Some(timer) }) => agenda.at(Event::DelayedAck(flow), time + timer),
             Some(Reply::Delayed { timer: None }) | None => {}
         }
-        ReceptionOutcome { is_answered, is_complete, delivered }
+        ReceptionOutcome { is_answered, delivered }
     }
 
     /// A segment that PAWS does not accept is discarded. The packet is converted to the acknowledgement that it causes.

@@ -90,7 +90,7 @@ impl Fabric {
         }
         let (time, interval) = (packet.time, clock.interval());
         let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
-        if outcome.is_complete {
+        if path.is_complete() {
             messages.complete(path, flow, time, interval, agenda);
         }
         if !outcome.is_answered {
@@ -132,7 +132,7 @@ impl Fabric {
             }
             outcome
         };
-        if outcome.is_complete {
+        if outcome.delivered.is_some() && path.is_complete() {
             messages.complete(path, flow, time, interval, agenda);
         }
         // An acknowledgement in cells is produced as it leaves the receiver.
