@@ -35,7 +35,7 @@ impl Engine {
     /// `in_lines`: packets and cells in flight.
     pub(crate) fn check_conservation(&self, in_lines: &UnitsInNetwork) -> Result<(), ConservationError> {
         let UnitsInNetwork { data, acks, .. } = in_lines;
-        for (flow, path) in FlowId::all(self.endpoints.ends.len()).zip(self.fabric.paths()) {
+        for (flow, path) in self.endpoints.flows().zip(self.fabric.paths()) {
             let (carried, counts) = (&path.carried, &path.counts);
             let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
@@ -110,23 +110,23 @@ impl Engine {
     /// Only data handed over by the application is sent, and none of it is lost before the flow is stopped.
     fn check_application(&self, flow: FlowId) -> Result<(), ConservationError> {
         let group = &self.network.groups[self.fabric.group(flow)];
-        let (Some(spec), End::Tcp(sender)) = (&group.application, &self.endpoints.ends[flow]) else { return Ok(()) };
+        let (Some(spec), End::Tcp(sender)) = (&group.application, self.endpoints.end(flow)) else { return Ok(()) };
         let tcp = group.transport.expect_tcp();
         let handed_over = match (spec, self.fabric.messages.get(flow)) {
-            (ApplicationSpec::Bursts(spec), _) => tcp.end_of(self.endpoints.applications[flow].handed_over(spec)),
+            (ApplicationSpec::Bursts(spec), _) => tcp.end_of(self.endpoints.application(flow).handed_over(spec)),
             (ApplicationSpec::Messages, Some(messages)) => messages.limit(),
             (ApplicationSpec::Messages, _) => tcp.first_data(),
         };
         // The first segment opens the connection.
         let handed_over = if handed_over == tcp.first_data() { SegmentNumber::FIRST } else { handed_over };
-        let kept = sender.sequence.limit == handed_over || self.endpoints.stops.contains_key(&flow);
+        let kept = sender.sequence.limit == handed_over || self.endpoints.stop(flow).is_some();
         if kept && sender.sequence.snd_max <= sender.sequence.limit && sender.sequence.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {flow} of {}", group.name),
             sent: handed_over.0.into(),
-            accounted_for: u64::from(sender.sequence.snd_max.0) + u64::from(self.endpoints.ends[flow].backlog()),
+            accounted_for: u64::from(sender.sequence.snd_max.0) + u64::from(self.endpoints.end(flow).backlog()),
             what: "segments handed over",
         })
     }
@@ -134,7 +134,7 @@ impl Engine {
     /// A recovery with a state per outstanding segment has each in exactly one state, and its counters match the states.
     fn check_outstanding(&self, flow: FlowId) -> Result<(), ConservationError> {
         let path = self.fabric.path(flow);
-        let End::Tcp(sender) = &self.endpoints.ends[flow] else { return Ok(()) };
+        let End::Tcp(sender) = self.endpoints.end(flow) else { return Ok(()) };
         let outstanding = sender.sequence.outstanding();
         match sender.accounted_for() {
             Some(known) if known != outstanding => Err(ConservationError {
@@ -149,9 +149,9 @@ impl Engine {
 
     /// Units of each flow in lines, queues and transmitters: packets, or cells that have not been reassembled.
     pub(crate) fn units_in_lines(&self) -> UnitsInNetwork {
-        let mut data = vec![0; self.endpoints.ends.len()];
-        let mut acks = vec![0; self.endpoints.ends.len()];
-        let mut are_under_way = vec![false; self.endpoints.ends.len()];
+        let mut data = vec![0; self.endpoints.flows().len()];
+        let mut acks = vec![0; self.endpoints.flows().len()];
+        let mut are_under_way = vec![false; self.endpoints.flows().len()];
         for flow in self.fabric.outcomes.discards_from(self.now()) {
             are_under_way[flow] = true;
         }

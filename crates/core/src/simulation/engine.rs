@@ -46,7 +46,9 @@ impl Engine {
         let mut fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
         let mut endpoints = Endpoints::new(&network, readers, &factory);
         attach_applications(&network, &mut fabric, &factory);
-        endpoints.transmissions = fabric.distinguishes_transmissions().then(BTreeMap::new);
+        if fabric.distinguishes_transmissions() {
+            endpoints.count_transmissions();
+        }
         let network = Arc::new(Network { flows: Vec::new(), messages: BTreeMap::new(), ..network });
         let upcoming = UpcomingEvents::default();
         let mut engine = Engine { network, fabric, endpoints, events: 0, next_change: 0, upcoming, monitor };
@@ -115,7 +117,7 @@ impl Engine {
         }
         // In order of creation: after the first object that cannot be created, no others are.
         let of_ports = self.fabric.ports().iter().filter_map(|port| port.failure(self.now()));
-        let of_ends = self.endpoints.ends.iter().filter_map(|end| end.failure(self.now()));
+        let of_ends = self.endpoints.ends().iter().filter_map(|end| end.failure(self.now()));
         let messages = self.fabric.messages.iter();
         of_ports.chain(of_ends).chain(messages.filter_map(|messages| messages.failure(self.now()))).next()
     }

@@ -28,7 +28,7 @@ impl Engine {
             false => integer(&|group| value(group) as u64),
         };
         let dropped_acks = |group: usize| members[group].iter().map(|&i| self.dropped_acks(i)).sum::<u64>();
-        let probes = |group: usize| members[group].iter().map(|&i| u64::from(self.endpoints.ends[i].probes())).sum::<u64>();
+        let probes = |group: usize| members[group].iter().map(|&i| u64::from(self.endpoints.end(i).probes())).sum::<u64>();
         let fairness = |group: usize| {
             let of = members[group].iter().map(|&i| i.index());
             match of.clone().all(|i| !sizes[i].is_nan()) {

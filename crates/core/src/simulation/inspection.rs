@@ -84,7 +84,7 @@ impl Engine {
 
     /// The state of a flow's TCP sender; `None` for datagram flows.
     pub fn sender_state(&self, flow: FlowId) -> Option<SenderState> {
-        let Some(End::Tcp(sender)) = self.endpoints.ends.get(flow.index()) else { return None };
+        let Some(End::Tcp(sender)) = self.endpoints.ends().get(flow.index()) else { return None };
         Some(SenderState {
             cwnd: sender.controller.window().0,
             ssthresh: sender.controller.ssthresh().0,
@@ -97,7 +97,7 @@ impl Engine {
 
     /// Data packets that a flow has sent, including retransmissions.
     pub fn sent_so_far(&self, flow: FlowId) -> u32 {
-        if flow.index() < self.endpoints.ends.len() { self.sent_in_all(flow) } else { 0 }
+        if flow.index() < self.endpoints.flows().len() { self.sent_in_all(flow) } else { 0 }
     }
 
     /// Calls `see` with every packet in flight.

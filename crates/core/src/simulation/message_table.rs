@@ -41,7 +41,7 @@ impl Engine {
     /// Start time of a flow. A connection that follows another starts with its first request; [`Time::NEVER`] until then.
     pub(super) fn start_of(&self, flow: FlowId) -> Time {
         let first = || self.messages(flow).and_then(|messages| self.message_starts(messages).first().copied());
-        match self.endpoints.plans[flow].start {
+        match self.endpoints.plan(flow).start {
             Time::NEVER => first().unwrap_or(Time::NEVER),
             start => start,
         }

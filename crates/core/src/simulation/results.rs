@@ -78,7 +78,7 @@ impl Engine {
         self.check_conservation(&in_lines)?;
         let until = self.now();
         let links = self.network.best_links();
-        let slowdowns: Vec<f64> = FlowId::all(self.endpoints.ends.len()).map(|flow| self.slowdown(flow, &links)).collect();
+        let slowdowns: Vec<f64> = self.endpoints.flows().map(|flow| self.slowdown(flow, &links)).collect();
         let flows = self.flow_table(until, &in_lines, &slowdowns, external);
         Ok(Results {
             groups: self.group_table(until, &flows, external),
@@ -111,7 +111,7 @@ impl Engine {
 
     /// Data packets that a flow has sent in the whole run, including injected ones.
     pub(crate) fn sent_in_all(&self, flow: FlowId) -> u32 {
-        match &self.endpoints.ends[flow] {
+        match self.endpoints.end(flow) {
             End::Tcp(sender) => sender.sequence.counts.sent_in_all,
             End::Datagram(source) => source.sent(),
         }
@@ -122,7 +122,7 @@ impl Engine {
     }
 
     fn flow_table(&self, until: Time, in_lines: &UnitsInNetwork, slowdowns: &[f64], external: &ExternalFlows) -> Table {
-        let all: Vec<FlowId> = FlowId::all(self.endpoints.ends.len()).collect();
+        let all: Vec<FlowId> = self.endpoints.flows().collect();
         let (groups, indices) = self.flow_names().columns(&all);
         let integer = |value: &dyn Fn(FlowId) -> u64| Column::Integer(all.iter().copied().map(value).collect());
         let float = |value: &dyn Fn(FlowId) -> f64| Column::Float(all.iter().copied().map(value).collect());
@@ -133,7 +133,7 @@ impl Engine {
             true => float(&|i| known(i, value(i) as f64)),
             false => integer(value),
         };
-        let sender = |i: FlowId| self.endpoints.ends[i].counts();
+        let sender = |i: FlowId| self.endpoints.end(i).counts();
         let counts = |i: FlowId| &self.fabric.path(i).counts;
         let carried = |i: FlowId| &self.fabric.path(i).carried;
         let channel = |i: FlowId| self.fabric.cells.as_ref().map(|cells| cells.channel(i));
@@ -147,13 +147,13 @@ impl Engine {
             ("flow", indices),
             ("start_s", float(&|i| self.start_seconds(i))),
             ("size_bytes", float(&|i| self.size(i))),
-            ("base_rtt_s", float(&|i| self.endpoints.plans[i].base_rtt.seconds())),
+            ("base_rtt_s", float(&|i| self.endpoints.plan(i).base_rtt.seconds())),
             ("sent_packets", integer(&|i| sender(i).sent.into())),
             ("retransmitted_packets", of_transport(&|i| sender(i).retransmitted.into())),
             ("spurious_retransmissions", of_transport(&|i| counts(i).duplicates.into())),
             ("fast_retransmits", of_transport(&|i| sender(i).fast_retransmits.into())),
             ("timeouts", of_transport(&|i| sender(i).timeouts.into())),
-            ("probes", of_transport(&|i| self.endpoints.ends[i].probes().into())),
+            ("probes", of_transport(&|i| self.endpoints.end(i).probes().into())),
             ("delivered_packets", integer(&|i| carried(i).delivered.into())),
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
@@ -166,7 +166,7 @@ impl Engine {
             ("completion_time_s", float(&|i| self.completion(i))),
             ("transfer_rate_bps", float(&|i| self.transfer_rate(i))),
             ("slowdown", float(&|i| slowdowns[i])),
-            ("backlog_packets", of_transport(&|i| self.endpoints.ends[i].backlog().into())),
+            ("backlog_packets", of_transport(&|i| self.endpoints.end(i).backlog().into())),
             ("frame_cells", integer(&|i| self.fabric.frame_cells(i).0)),
             ("frame_goodput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.frame_goodput))),
             ("badput_cells", integer(&|i| channel(i).map_or(0, |channel| channel.badput))),
@@ -204,14 +204,14 @@ impl Engine {
     fn active_share(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> f64 {
         let warmup = self.fabric.clock.warmup();
         let cut_off = self.waiting_since(flow, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
-        let waited = self.endpoints.ends[flow].counts().idle + cut_off;
+        let waited = self.endpoints.end(flow).counts().idle + cut_off;
         1.0 - waited.seconds() / self.measured_lifetime(flow, until).seconds()
     }
 
     /// Start of a wait for a timeout that falls after the time reached. The sender has losses to repair, no packet in flight will cause a
     /// report, and the application hands over no data that could be sent before the timeout.
     fn waiting_since(&self, flow: FlowId, until: Time, in_lines: &UnitsInNetwork) -> Option<Time> {
-        let End::Tcp(sender) = &self.endpoints.ends[flow] else { return None };
+        let End::Tcp(sender) = self.endpoints.end(flow) else { return None };
         let is_over = until >= self.fabric.path(flow).counts.completed;
         let fabric = &self.fabric;
         let is_due = |event| fabric.agenda.is_pending(event);
@@ -226,12 +226,12 @@ impl Engine {
     /// or the flow was stopped and all sent data is acknowledged.
     pub(super) fn ended(&self, flow: FlowId) -> Time {
         let completed = self.fabric.path(flow).counts.completed;
-        match (self.endpoints.stops.get(&flow), &self.endpoints.ends[flow]) {
+        match (self.endpoints.stop(flow), self.endpoints.end(flow)) {
             (stop, End::Datagram(source)) => {
                 let ended = if completed == Time::NEVER { source.finished } else { completed };
-                stop.map_or(ended, |&stop| stop.min(ended))
+                stop.map_or(ended, |stop| stop.min(ended))
             }
-            (Some(&stop), End::Tcp(sender))
+            (Some(stop), End::Tcp(sender))
                 if sender.sequence.is_done() && sender.sequence.limit < self.fabric.path(flow).complete_at =>
             {
                 stop.max(sender.sequence.last_active)
@@ -266,7 +266,7 @@ impl Engine {
 
     /// NaN for an endless flow.
     fn size(&self, flow: FlowId) -> f64 {
-        match self.endpoints.plans[flow].size {
+        match self.endpoints.plan(flow).size {
             Bytes(u64::MAX) => f64::NAN,
             Bytes(bytes) => bytes as f64,
         }
@@ -283,7 +283,7 @@ impl Engine {
         let route: Vec<PortId> = fabric.route(wire.forward).collect();
         let transfer = Transfer {
             group: &network.groups[wire.group],
-            size: self.endpoints.plans[flow].size,
+            size: self.endpoints.plan(flow).size,
             sender_access: wire.sender_access(&fabric.rates),
             receiver_access: wire.receiver_access(&fabric.rates),
             route: &route,

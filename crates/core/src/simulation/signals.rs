@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn log(engine: &Engine) -> &ProbeLog {
-        match &engine.endpoints.ends[0] {
+        match &engine.endpoints.ends()[0] {
             End::Tcp(sender) => match &sender.controller {
                 Controllers::Probe(probe) => &probe.log,
                 other => panic!("not a probe: {other:?}"),
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn signals_are_identical_when_computed_ahead_stepped_sliced_or_resumed_from_a_snapshot() {
         let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
-        let ends = |engine: &Engine| postcard::to_stdvec(&engine.endpoints.ends).unwrap();
+        let ends = |engine: &Engine| postcard::to_stdvec(engine.endpoints.ends()).unwrap();
         for seed in 0..250 {
             let network = random(seed);
             let whole = run(&network);
@@ -444,7 +444,7 @@ mod tests {
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| flow(group, 0, 1)).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.endpoints.readers.len(), engine.fabric.receivers.signals()), (3, 3));
+        assert_eq!((engine.endpoints.readers(), engine.fabric.receivers.signals()), (3, 3));
         assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.fabric.signalled(FlowId(flow))), [Some(0), None, None, Some(1), Some(2)]);
     }
 }

@@ -22,7 +22,7 @@ const STARVED: f64 = 0.01;
 impl Engine {
     /// For each flow, whether it is starved.
     pub(super) fn starved(&self, until: Time, external: &ExternalFlows) -> Vec<bool> {
-        let flows = FlowId::all(self.endpoints.ends.len());
+        let flows = self.endpoints.flows();
         let capacities: Vec<f64> = PortId::all(self.network.ports.len()).map(|port| self.min_capacity(port)).collect();
         let hungry: Vec<(FlowId, Range<Time>, f64)> = flows
             .clone()
@@ -66,25 +66,25 @@ impl Engine {
     /// The last part of the measurement interval during which the flow had data without a pause, if it lasts ten round trips; `None` for
     /// completed transfers and for flows whose data is unknown.
     fn period_with_data(&self, flow: FlowId, until: Time, external: Option<&ExternalFlow>) -> Option<Range<Time>> {
-        let base_rtt = external.and_then(|of| of.base_rtt).unwrap_or(self.endpoints.plans[flow].base_rtt);
+        let base_rtt = external.and_then(|of| of.base_rtt).unwrap_or(self.endpoints.plan(flow).base_rtt);
         let group = &self.network.groups[self.fabric.group(flow)];
-        let since = match (&self.endpoints.ends[flow], external) {
+        let since = match (self.endpoints.end(flow), external) {
             (_, Some(of)) => {
                 let may_pause = of.size.is_none() && of.delivered.is_none_or(|delivered| delivered.0 > 0);
                 (!may_pause && of.completed.is_none()).then_some(of.start)?
             }
             (End::Datagram(_), None) => {
-                let (sent, delivered) = (self.endpoints.ends[flow].counts().sent, self.fabric.path(flow).carried.delivered);
+                let (sent, delivered) = (self.endpoints.end(flow).counts().sent, self.fabric.path(flow).carried.delivered);
                 let is_lost = f64::from(delivered) < STARVED * f64::from(sent) && u64::from(sent) >= ROUND_TRIPS;
                 is_lost.then(|| self.start_of(flow))?
             }
-            (End::Tcp(_), None) if self.ended(flow) <= until && !self.endpoints.stops.contains_key(&flow) => return None,
+            (End::Tcp(_), None) if self.ended(flow) <= until && self.endpoints.stop(flow).is_none() => return None,
             (End::Tcp(_), None) => match (&group.application, &group.transport) {
                 (None, _) => self.start_of(flow),
                 (Some(ApplicationSpec::Messages), _) => self.oldest_undelivered(flow)?,
                 (Some(ApplicationSpec::Bursts(bursts)), Transport::Tcp(spec, _)) => {
                     let per_second = bursts.per_second(spec.mss) * f64::from(bursts.burst);
-                    let waiting = f64::from(self.endpoints.ends[flow].backlog()) / per_second;
+                    let waiting = f64::from(self.endpoints.end(flow).backlog()) / per_second;
                     until.before(TimeDelta((waiting * 1e12) as u64)).max(self.start_of(flow))
                 }
                 (Some(ApplicationSpec::Bursts(_)), Transport::Datagram(_)) => return None,
@@ -135,7 +135,7 @@ impl Engine {
         let route = |flow: FlowId| self.fabric.route(self.fabric.path(flow).wire.forward);
         let mut steps: BTreeMap<PortId, Vec<(Time, i64)>> =
             hungry.iter().flat_map(|(flow, ..)| route(*flow)).map(|port| (port, Vec::new())).collect();
-        for flow in FlowId::all(self.endpoints.ends.len()) {
+        for flow in self.endpoints.flows() {
             let lifetime = lifetime(flow);
             for port in route(flow).filter(|_| !lifetime.is_empty()) {
                 if let Some(steps) = steps.get_mut(&port) {

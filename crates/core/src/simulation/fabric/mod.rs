@@ -72,9 +72,9 @@ pub(crate) struct Fabric {
     /// Rates of the private links.
     pub(super) rates: AccessRates,
     /// By flow; empty if hosts take no time.
-    pub(super) hosts: Vec<Hosts>,
+    hosts: Vec<Hosts>,
     /// By flow; empty if none can be full.
-    pub(super) access_queues: Vec<AccessQueues>,
+    access_queues: Vec<AccessQueues>,
     /// The ports of all routes, concatenated, each with its end.
     routes: Vec<RouteEntry>,
     ports: Vec<Port>,

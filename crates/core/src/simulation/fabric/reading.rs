@@ -7,6 +7,7 @@ use crate::record::recorder::OccupancyRows;
 use crate::simulation::group_profile::GroupProfile;
 use crate::simulation::path::Path;
 use crate::simulation::port::Port;
+use crate::tcp::validation::HostQueue;
 
 impl Fabric {
     pub(crate) fn ports(&self) -> &[Port] {
@@ -58,6 +59,11 @@ impl Fabric {
     #[inline]
     pub(crate) fn is_large(&self) -> bool {
         self.is_large
+    }
+
+    /// The queue of a flow at the interface of its host.
+    pub(crate) fn host_queue(&self, flow: FlowId, now: Time) -> HostQueue {
+        self.hosts.get(flow.index()).map_or(HostQueue::Short, |hosts| hosts.queue(now))
     }
 
     /// The rows of traced ports, by port.

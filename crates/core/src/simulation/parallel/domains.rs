@@ -34,7 +34,7 @@ pub(super) fn merge_domains(domains: &mut [Engine], owners: &Owners) -> Engine {
     whole.fabric.merge(&fabrics, owners);
     for wait in fabrics.iter().flat_map(|fabric| &fabric.boundary).flat_map(|boundary| boundary.waits()) {
         let completed = whole.fabric.path(wait.flow).counts.completed;
-        if let End::Tcp(sender) = &mut whole.endpoints.ends[wait.flow]
+        if let End::Tcp(sender) = whole.endpoints.end_mut(wait.flow)
             && wait.until >= completed
         {
             sender.discount_wait(wait.idle);

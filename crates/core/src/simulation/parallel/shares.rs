@@ -5,7 +5,6 @@ use crate::network::{ChangeKind, Network};
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::units::{Bytes, TimeDelta};
 use crate::simulation::domain_boundary::{Domain, Owners};
-use crate::simulation::endpoints::Endpoints;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::port::Entry;
 use crate::simulation::state::Engine;
@@ -98,12 +97,12 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
 
 impl Graph {
     fn of(engine: &Engine) -> Graph {
-        let Engine { network, fabric, endpoints: Endpoints { plans, .. }, .. } = engine;
+        let Engine { network, fabric, endpoints, .. } = engine;
         let (ports, flows) = (fabric.ports().len(), fabric.paths().len());
         let (sender, receiver) = (|flow: FlowId| ports as u32 + flow.0, |flow: FlowId| (ports + flows) as u32 + flow.0);
         let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new(), external_end: None };
         let is_external = |flow: FlowId| fabric.profile(flow).is_external;
-        let loads = loads(plans, is_external);
+        let loads = loads(endpoints.plans(), is_external);
         let delays = min_delays(fabric, network);
         // The head of a packet is earlier than the packet's time, and a port may forward it when its transmission starts.
         let is_of_heads = |port: PortId| fabric.port(port).entry.is_of_heads();

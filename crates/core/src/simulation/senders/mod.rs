@@ -5,7 +5,7 @@ mod turn;
 
 use self::turn::SenderTurn;
 use super::datagrams::DatagramContents;
-use super::endpoints::{End, Endpoints};
+use super::endpoints::{End, TurnState};
 use super::event_order::Event;
 use super::prefetch::prefetch_pending_acks;
 use super::state::Engine;
@@ -50,25 +50,25 @@ impl Engine {
     /// Prefetch the memory of coming events.
     #[inline]
     pub(super) fn prefetch_upcoming(&mut self) {
-        self.upcoming.prefetch(&mut self.fabric, &self.endpoints.ends);
+        self.upcoming.prefetch(&mut self.fabric, self.endpoints.ends());
     }
 
     /// Prefetch for acknowledgements that are known to arrive.
     #[inline]
     pub(super) fn prefetch_pending_acks(&self) {
-        prefetch_pending_acks(&self.fabric, &self.endpoints.ends);
+        prefetch_pending_acks(&self.fabric, self.endpoints.ends());
     }
 
     /// Schedule the start of every flow.
     pub(super) fn schedule_starts(&mut self) {
-        let Engine { network, fabric, endpoints: Endpoints { ends, plans, applications, .. }, .. } = self;
-        for (flow, end) in FlowId::all(ends.len()).zip(ends) {
-            let start = plans[flow].start;
+        let Engine { network, fabric, endpoints, .. } = self;
+        for flow in endpoints.flows() {
+            let start = endpoints.plan(flow).start;
             let group = &network.groups[fabric.group(flow)];
-            let (event, first) = match (end, &group.transport, &group.application) {
+            let (event, first) = match (endpoints.end_mut(flow), &group.transport, &group.application) {
                 (End::Datagram(source), Transport::Datagram(spec), _) => (Event::SendTimer(flow), source.first(start, spec)),
                 (_, _, Some(ApplicationSpec::Bursts(spec))) => {
-                    (Event::AppWrite(flow), Some(applications[flow].first(start, spec)))
+                    (Event::AppWrite(flow), Some(endpoints.application_mut(flow).first(start, spec)))
                 }
                 (_, _, Some(ApplicationSpec::Messages)) => (Event::AppWrite(flow), fabric.messages.expect(flow).first(start)),
                 _ => (Event::SendTimer(flow), Some(start)),
@@ -95,7 +95,7 @@ impl Engine {
     #[inline]
     pub(super) fn process_ack_early(&mut self, flow: FlowId, max: u64) -> u64 {
         let Some(time) = self.fabric.next_ack_time(flow) else { unreachable!("no acknowledgement is queued at flow {flow}") };
-        let sender = self.endpoints.ends[flow].expect_tcp();
+        let sender = self.endpoints.sender(flow);
         let horizon = self.fabric.clock.horizon();
         if let Some(wake) = sender.pacer.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.timer.deadline && wake < horizon {
@@ -120,7 +120,7 @@ impl Engine {
     #[inline]
     pub(super) fn process_known_ack(&mut self, ack: &Packet, max: u64) -> u64 {
         let (flow, time) = (ack.flow, ack.time);
-        let sender = self.endpoints.ends[flow].expect_tcp();
+        let sender = self.endpoints.sender(flow);
         let is_next = sender.pacer.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.timer.deadline;
         if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.clock.horizon() {
             self.fabric.count_ack(flow);
@@ -201,7 +201,7 @@ impl Engine {
     /// Check the retransmission timer. Returns true if it has expired.
     pub(super) fn on_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.clock.now();
-        let deadline = self.endpoints.ends[flow].expect_tcp().timer.deadline;
+        let deadline = self.endpoints.sender(flow).timer.deadline;
         if deadline > now {
             self.fabric.agenda.at(Event::Timer(flow), deadline);
             return false;
@@ -218,8 +218,7 @@ impl Engine {
         let Some(place) = profile.place_among_signalled(packet.flow) else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
-        let sender = self.endpoints.ends[packet.flow].expect_tcp();
-        let reader = &mut self.endpoints.readers[place];
+        let (sender, reader) = self.endpoints.sender_and_reader(packet.flow, place);
         if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
         }
@@ -250,35 +249,31 @@ impl Engine {
     /// pacing times of `run`, and its timers are updated. Returns the number of times at which it has acted.
     #[inline]
     fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<(&IncomingAck, &AckExtras)>, run: PacedRun) -> u64 {
-        let sender = self.endpoints.ends[flow].expect_tcp();
         let group = self.fabric.group(flow);
         let spec = self.network.groups[group].transport.expect_tcp();
         let clock_phase = match spec.timer.form {
             TimerForm::CoarseBsd { tick } => {
-                let index = u64::from(flow - self.endpoints.first_flows[group]);
+                let index = self.endpoints.index_in_group(flow, group);
                 let name = &self.network.groups[group].name;
                 clock_phase(Entity { seed: self.network.seed, name, index }, tick)
             }
             _ => TimeDelta::ZERO,
         };
         let warmup = self.fabric.clock.warmup();
-        let reader =
-            if O::SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.endpoints.readers[place]) } else { None };
+        let place = if O::SIGNALLED { self.fabric.signalled(flow) } else { None };
+        let TurnState { sender, slow_start, usage, reader, transmissions, plans, stops } = self.endpoints.turn::<O>(flow, place);
         let reader = reader.filter(|reader| reader.tracks_sending());
-        let is_watched = O::SIGNALLED && spec.slow_start != SlowStart::Standard;
-        let slow_start_state = if is_watched { self.endpoints.slow_starts.get_mut(flow.index()) } else { None };
-        let usage = if O::SIGNALLED { self.endpoints.usages.get_mut(flow.index()) } else { None };
+        let slow_start_state = slow_start.filter(|_| spec.slow_start != SlowStart::Standard);
         // The timer's own event may be the one being handled.
         let covered = if incoming.is_some() { sender.timer.deadline } else { Time::NEVER };
-        let hosts = if O::SIGNALLED { self.fabric.hosts.get(flow.index()) } else { None };
-        let host_queue = hosts.map_or(HostQueue::Short, |hosts| hosts.queue(now));
+        let host_queue = if O::SIGNALLED { self.fabric.host_queue(flow, now) } else { HostQueue::Short };
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase, host_queue };
-        let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions: &mut self.endpoints.transmissions };
+        let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions, plans };
         match incoming {
             Some((incoming, extras)) => turn.process_ack::<O>(incoming, extras),
             None => turn.check_deadline::<O>(),
         }
-        let stop = if self.endpoints.stops.is_empty() { None } else { self.endpoints.stops.get(&flow).copied() };
+        let stop = if stops.is_empty() { None } else { stops.get(&flow).copied() };
         if stop.is_some_and(|stop| now >= stop) {
             turn.tcp.sender.stop();
             // The timer ran, so that data was outstanding.
@@ -286,14 +281,14 @@ impl Engine {
                 turn.tcp.sender.note_end(now);
             }
         }
-        turn.send::<O>(&self.endpoints.plans);
+        turn.send::<O>();
         let mut actions = 1;
         while actions < run.max && turn.continues_before(run.before) {
             actions += 1;
             if stop.is_some_and(|stop| turn.now >= stop) {
                 turn.tcp.sender.stop();
             }
-            turn.send::<O>(&self.endpoints.plans);
+            turn.send::<O>();
         }
         turn.update_timers(covered);
         actions
@@ -304,13 +299,13 @@ impl Engine {
         let now = self.fabric.clock.now();
         let group = &self.network.groups[self.fabric.group(flow)];
         let Some(application) = &group.application else { unreachable!("flow {flow} has no application") };
-        let (sender, spec) = (self.endpoints.ends[flow].expect_tcp(), group.transport.expect_tcp());
-        if self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+        let spec = group.transport.expect_tcp();
+        if self.endpoints.stop(flow).is_some_and(|stop| now >= stop) {
             return;
         }
         let (next, end) = match application {
             ApplicationSpec::Bursts(bursts) => {
-                let state = &mut self.endpoints.applications[flow];
+                let state = self.endpoints.application_mut(flow);
                 let next = state.hand_over(now, bursts);
                 (next, spec.end_of(state.handed_over(bursts)))
             }
@@ -327,7 +322,7 @@ impl Engine {
         if let Some(next) = next.filter(|&next| next < self.fabric.clock.end()) {
             self.fabric.agenda.at(Event::AppWrite(flow), next);
         }
-        sender.offer(end, self.endpoints.usages.get_mut(flow.index()), now, spec);
+        self.endpoints.offer(flow, end, now, spec);
         self.act_in_time(flow, now, PacedRun::NONE);
     }
 
@@ -335,7 +330,7 @@ impl Engine {
     /// time.
     pub(super) fn on_send_timer(&mut self, flow: FlowId) -> bool {
         let now = self.fabric.clock.now();
-        let End::Tcp(sender) = &mut self.endpoints.ends[flow] else {
+        let End::Tcp(sender) = self.endpoints.end_mut(flow) else {
             self.on_source_timer(flow, now);
             return true;
         };
@@ -352,12 +347,12 @@ impl Engine {
 
     fn on_source_timer(&mut self, flow: FlowId, now: Time) {
         let group = &self.network.groups[self.fabric.group(flow)];
-        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
-            unreachable!("a datagram event at flow {flow}, which has no source")
-        };
-        if self.endpoints.stops.get(&flow).is_some_and(|&stop| now >= stop) {
+        if self.endpoints.stop(flow).is_some_and(|stop| now >= stop) {
             return;
         }
+        let (End::Datagram(source), Transport::Datagram(spec)) = (self.endpoints.end_mut(flow), &group.transport) else {
+            unreachable!("a datagram event at flow {flow}, which has no source")
+        };
         let (number, payload) = source.take(spec);
         let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.clock.end());
         source.sent_measured += u32::from(now >= self.fabric.clock.warmup());
@@ -375,7 +370,7 @@ impl Engine {
     pub(super) fn send_datagram(&mut self, flow: FlowId, payload: Bytes, ecn: Ecn, contents: DatagramContents) -> Option<u32> {
         let now = self.fabric.clock.now();
         let group = &self.network.groups[self.fabric.paths().get(flow.index())?.wire.group];
-        let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.endpoints.ends[flow], &group.transport) else {
+        let (End::Datagram(source), Transport::Datagram(spec)) = (self.endpoints.end_mut(flow), &group.transport) else {
             return None;
         };
         let fits = payload > Bytes(0) && payload <= MAX_PACKET;

@@ -7,6 +7,7 @@ use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Segments, Time};
 use crate::record::AckRecord;
 use crate::simulation::domain_boundary::TimeoutWait;
+use crate::simulation::endpoints::Transmissions;
 use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::wiring::FlowPlan;
@@ -16,15 +17,14 @@ use crate::tcp::observed::Observed;
 use crate::tcp::sender::Tcp;
 use crate::tcp::sequence::IncomingAck;
 use crate::tcp::signal_reader::AckExtras;
-use std::collections::BTreeMap;
 
 pub(super) struct SenderTurn<'a> {
     pub(super) flow: FlowId,
     pub(super) now: Time,
     pub(super) tcp: Tcp<'a>,
     pub(super) fabric: &'a mut Fabric,
-    /// Transmission numbers of retransmitted segments, if used.
-    pub(super) transmissions: &'a mut Option<BTreeMap<(FlowId, SegmentNumber), u32>>,
+    pub(super) transmissions: &'a mut Option<Transmissions>,
+    pub(super) plans: &'a [FlowPlan],
 }
 
 impl SenderTurn<'_> {
@@ -104,8 +104,8 @@ impl SenderTurn<'_> {
 
     /// Sends all segments that may be sent now.
     #[inline(always)]
-    pub(super) fn send<O: Observed>(&mut self, plans: &[FlowPlan]) {
-        let SenderTurn { flow, now, tcp, fabric, transmissions } = self;
+    pub(super) fn send<O: Observed>(&mut self) {
+        let SenderTurn { flow, now, tcp, fabric, transmissions, plans } = self;
         let (flow, now, spec) = (*flow, *now, tcp.spec);
         while !O::SIGNALLED || tcp.reader.as_mut().is_none_or(|reader| reader.may_send(&tcp.sender.sequence)) {
             let is_alone = O::SIGNALLED && tcp.sender.sequence.snd_max == tcp.sender.sequence.snd_una;
