@@ -1,4 +1,8 @@
-//! Imports run downwards only: within this crate by the order of its modules, between crates by the order of dependencies.
+//! Imports run downwards only: within this crate by the order of its modules, between crates by the order of dependencies. Within the
+//! simulation, the state belongs to owners.
+
+#[path = "layers/owners.rs"]
+mod owners;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
