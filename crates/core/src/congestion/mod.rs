@@ -14,7 +14,7 @@ pub use support::window::Window;
 
 use crate::price::Price;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
-use crate::settings::{Named, PathFacts, SettingConflict, Settings, family};
+use crate::settings::{Named, PathFacts, SettingConflict, Settings, dispatch, family};
 use crate::user_code::{Failure, UserCode, UserObject};
 #[cfg(test)]
 use probe::Probe;
@@ -113,36 +113,32 @@ macro_rules! controllers {
             /// None are common to all controllers.
             const ABILITIES: Abilities = Abilities::NONE;
 
-            fn abilities(&self) -> Abilities {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.abilities()),+ }
+            dispatch! { [Controllers: $($(#[$when])? $variant),+]
+                fn abilities(&self) -> Abilities;
+                #[inline]
+                fn window(&self) -> Cwnd;
+                #[inline]
+                fn ssthresh(&self) -> Cwnd;
+                #[inline]
+                fn pacing(&self) -> Option<Rate>;
+                fn release(&self) -> Option<Segments>;
+                fn round_trip(&self) -> Option<TimeDelta>;
+                fn rate_at(&self, price: Price) -> Option<Rate>;
+                fn quantity(&self, index: usize, now: Time) -> f64;
+                fn on_other_ack(&mut self, ack: &Ack);
+                fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time);
+                fn on_lost(&mut self, lost: &Lost);
+                fn on_congestion(&mut self, seen: &Congestion);
+                fn on_timeout(&mut self, seen: &Congestion);
+                fn on_spurious_loss(&mut self);
+                fn limit_window(&mut self, max: Cwnd);
+                fn reduce_initial_window(&mut self, window: Cwnd);
+                fn on_idle(&mut self, idle: TimeDelta);
+                fn raise_threshold(&mut self, min: Cwnd);
+                fn slow_start(&mut self) -> Option<Window<'_>>;
+                fn end_slow_start(&mut self);
             }
-            #[inline]
-            fn window(&self) -> Cwnd {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.window()),+ }
-            }
-            #[inline]
-            fn ssthresh(&self) -> Cwnd {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.ssthresh()),+ }
-            }
-            #[inline]
-            fn pacing(&self) -> Option<Rate> {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.pacing()),+ }
-            }
-            fn release(&self) -> Option<Segments> {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
-            }
-            fn round_trip(&self) -> Option<TimeDelta> {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.round_trip()),+ }
-            }
-            fn rate_at(&self, price: Price) -> Option<Rate> {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.rate_at(price)),+ }
-            }
-            fn quantity(&self, index: usize, now: Time) -> f64 {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.quantity(index, now)),+ }
-            }
-            fn on_other_ack(&mut self, ack: &Ack) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_other_ack(ack)),+ }
-            }
+
             // Reno's flows do not pay for other controllers: for those an acknowledgement is copied and passed to a separate function.
             #[inline(always)]
             fn on_ack(&mut self, ack: &Ack) {
@@ -157,44 +153,12 @@ macro_rules! controllers {
                     self.on_round_trip_called(measured);
                 }
             }
-            fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_one_way_delay(delay, now)),+ }
-            }
-            fn on_lost(&mut self, lost: &Lost) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_lost(lost)),+ }
-            }
-            fn on_congestion(&mut self, seen: &Congestion) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_congestion(seen)),+ }
-            }
-            fn on_timeout(&mut self, seen: &Congestion) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_timeout(seen)),+ }
-            }
-            fn on_spurious_loss(&mut self) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_spurious_loss()),+ }
-            }
             fn undo_reduction(&mut self, before: Controllers) {
                 match (self, before) {
                     $($(#[$when])? (Controllers::$variant(law), Controllers::$variant(before)) => law.undo_reduction(before),)+
                     // A flow keeps its controller.
                     (law, before) => *law = before,
                 }
-            }
-            fn limit_window(&mut self, max: Cwnd) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(max)),+ }
-            }
-            fn reduce_initial_window(&mut self, window: Cwnd) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.reduce_initial_window(window)),+ }
-            }
-            fn on_idle(&mut self, idle: TimeDelta) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.on_idle(idle)),+ }
-            }
-
-            fn raise_threshold(&mut self, min: Cwnd) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.raise_threshold(min)),+ }
-            }
-
-            fn slow_start(&mut self) -> Option<Window<'_>> {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.slow_start()),+ }
             }
         }
     };

@@ -14,7 +14,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::random::Stream;
 use crate::primitives::signal::{PriceHeader, Signal};
 use crate::primitives::units::{Rate, Time, TimeDelta};
-use crate::settings::{Named, family};
+use crate::settings::{Named, dispatch, family};
 use crate::user_code::{Failure, UserCode, UserObject};
 #[cfg(test)]
 use probe::Probe;
@@ -167,36 +167,15 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(..) => <$state>::WRITES_SIGNALS),+ }
             }
 
-            pub(crate) fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_departure(unit, departure)),+ }
-            }
-
-            pub(crate) fn on_signal(&mut self, unit: &Unit, departure: &Departure, signal: &mut Signal) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_signal(unit, departure, signal)),+ }
-            }
-
-            pub(crate) fn on_price_header(&mut self, unit: &Unit, header: &PriceHeader) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_price_header(unit, header)),+ }
-            }
-
-            pub(crate) fn on_overflow(&mut self, now: Time) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_overflow(now)),+ }
-            }
-
-            pub(crate) fn price(&self) -> Option<f64> {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.price()),+ }
-            }
-
-            pub(crate) fn write_price_header(&mut self, unit: &Unit, header: &mut PriceHeader) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.write_price_header(unit, header)),+ }
-            }
-
-            pub(crate) fn period(&self) -> Option<TimeDelta> {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.period()),+ }
-            }
-
-            pub(crate) fn on_period(&mut self, end: &PeriodEnd) {
-                match self { $($(#[$when])? Policies::$variant(policy, _) => policy.on_period(end)),+ }
+            dispatch! { [Policies: $($(#[$when])? $variant),+]
+                pub(crate) fn on_departure(&mut self, unit: &Unit, departure: &Departure) -> Verdict;
+                pub(crate) fn on_signal(&mut self, unit: &Unit, departure: &Departure, signal: &mut Signal);
+                pub(crate) fn on_price_header(&mut self, unit: &Unit, header: &PriceHeader);
+                pub(crate) fn on_overflow(&mut self, now: Time);
+                pub(crate) fn price(&self) -> Option<f64>;
+                pub(crate) fn write_price_header(&mut self, unit: &Unit, header: &mut PriceHeader);
+                pub(crate) fn period(&self) -> Option<TimeDelta>;
+                pub(crate) fn on_period(&mut self, end: &PeriodEnd);
             }
 
             /// A unit of the flow has been stored.

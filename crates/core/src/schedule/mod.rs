@@ -7,7 +7,7 @@ pub use support::overflow::{Backlog, Eviction, OverflowRule};
 pub use support::scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
 
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::settings::{Named, family};
+use crate::settings::{Named, dispatch, family};
 use serde::{Deserialize, Serialize};
 
 /// Settings, states and dispatch, generated from one list: a new scheduler is a file and one line here.
@@ -56,28 +56,13 @@ macro_rules! schedulers {
                 match spec { $(SchedulerSpec::$variant(spec) => Schedulers::$variant(<$variant>::new(spec, weights))),+ }
             }
 
-            pub(crate) fn on_enqueue(&mut self, joined: &Enqueued) {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.on_enqueue(joined)),+ }
-            }
-
-            pub(crate) fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.next(head)),+ }
-            }
-
-            pub(crate) fn on_dequeue(&mut self, left: &Dequeued) {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.on_dequeue(left)),+ }
-            }
-
-            pub(crate) fn decide(&mut self, due: &HeadOfLine) -> Decision {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.decide(due)),+ }
-            }
-
-            pub(crate) fn period(&self) -> Option<TimeDelta> {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.period()),+ }
-            }
-
-            pub(crate) fn on_period(&mut self, now: Time) {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.on_period(now)),+ }
+            dispatch! { [Schedulers: $($variant),+]
+                pub(crate) fn on_enqueue(&mut self, joined: &Enqueued);
+                pub(crate) fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize>;
+                pub(crate) fn on_dequeue(&mut self, left: &Dequeued);
+                pub(crate) fn decide(&mut self, due: &HeadOfLine) -> Decision;
+                pub(crate) fn period(&self) -> Option<TimeDelta>;
+                pub(crate) fn on_period(&mut self, now: Time);
             }
         }
     };

@@ -24,11 +24,13 @@
 //!
 //! `settings!` declares settings without a member, such as those of TCP. Fields after `with` are no settings.
 
+mod dispatch;
 mod kind;
 mod path_facts;
 mod queue_length;
 
 use crate::primitives::units::{Bytes, Rate, Segments, TimeDelta};
+pub(crate) use dispatch::dispatch;
 pub use kind::{ABOVE_ZERO, Kind, PACKET_BYTES, PlainWords, SEGMENTS_IN_QUEUES, Words};
 pub use path_facts::PathFacts;
 pub(crate) use path_facts::microseconds;

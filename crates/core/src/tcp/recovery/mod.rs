@@ -13,6 +13,7 @@ use super::sequence::{IncomingAck, Sequence};
 use super::spec::Recovery;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Segments, Time};
+use crate::settings::dispatch;
 use serde::{Deserialize, Serialize};
 
 /// The recoveries, their states and dispatch, from one list: a new recovery is a file, a setting and a line here.
@@ -63,95 +64,41 @@ macro_rules! recoveries {
         }
 
         impl LossRecovery for Recoveries {
-            #[inline(always)]
-            fn on_plain_ack(&mut self) -> bool {
-                match self { $(Recoveries::$member(recovery) => recovery.on_plain_ack()),+ }
-            }
-            fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome {
-                match self { $(Recoveries::$member(recovery) => recovery.on_new_ack(known, ack)),+ }
-            }
-            fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome {
-                match self { $(Recoveries::$member(recovery) => recovery.on_duplicate(known, blocks)),+ }
-            }
-            fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
-                match self { $(Recoveries::$member(recovery) => recovery.next_in_recovery(known)),+ }
-            }
-            fn lost_below(&self, known: &SenderView) -> Option<SegmentNumber> {
-                match self { $(Recoveries::$member(recovery) => recovery.lost_below(known)),+ }
-            }
-            #[inline(always)]
-            fn scoreboard(&self) -> Option<&Scoreboard> {
-                match self { $(Recoveries::$member(recovery) => recovery.scoreboard()),+ }
-            }
-            fn sacked(&self) -> Segments {
-                match self { $(Recoveries::$member(recovery) => recovery.sacked()),+ }
-            }
-            fn permitted(&self) -> Option<Segments> {
-                match self { $(Recoveries::$member(recovery) => recovery.permitted()),+ }
-            }
-            #[inline]
-            fn pipe(&self, known: &SenderView) -> Segments {
-                match self { $(Recoveries::$member(recovery) => recovery.pipe(known)),+ }
-            }
-            fn accounted_for(&self) -> Option<Segments> {
-                match self { $(Recoveries::$member(recovery) => recovery.accounted_for()),+ }
-            }
-            fn count_probe(&mut self) {
-                match self { $(Recoveries::$member(recovery) => recovery.count_probe()),+ }
-            }
-            fn probes(&self) -> u32 {
-                match self { $(Recoveries::$member(recovery) => recovery.probes()),+ }
-            }
-            fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered {
-                match self { $(Recoveries::$member(recovery) => recovery.on_arrival(known, incoming)),+ }
-            }
-            fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState> {
-                match self { $(Recoveries::$member(recovery) => recovery.on_report(known, report)),+ }
-            }
-            fn on_probe_ack(&mut self, known: &SenderView, report: &Report) -> Option<Segments> {
-                match self { $(Recoveries::$member(recovery) => recovery.on_probe_ack(known, report)),+ }
-            }
-            fn find_losses(&mut self, known: &SenderView, report: &Report, losses: Losses) -> LossDetection {
-                match self { $(Recoveries::$member(recovery) => recovery.find_losses(known, report, losses)),+ }
-            }
-            fn on_reduction_ack(&mut self, known: &SenderView, report: &Report, found: &LossDetection) {
-                match self { $(Recoveries::$member(recovery) => recovery.on_reduction_ack(known, report, found)),+ }
-            }
-            fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
-                match self { $(Recoveries::$member(recovery) => recovery.on_entered(known, reduced)),+ }
-            }
-            fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool {
-                match self { $(Recoveries::$member(recovery) => recovery.on_mark(known, window)),+ }
-            }
-            fn covers_mark(&self, sequence: &Sequence, ack: SegmentNumber) -> bool {
-                match self { $(Recoveries::$member(recovery) => recovery.covers_mark(sequence, ack)),+ }
-            }
-            fn on_deadline(&mut self, known: &SenderView, losses: Losses) -> Option<LossDetection> {
-                match self { $(Recoveries::$member(recovery) => recovery.on_deadline(known, losses)),+ }
-            }
-            fn awaits_timeout(&self) -> bool {
-                match self { $(Recoveries::$member(recovery) => recovery.awaits_timeout()),+ }
-            }
-            fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
-                match self { $(Recoveries::$member(recovery) => recovery.remember(known, saved)),+ }
-            }
-            fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
-                match self { $(Recoveries::$member(recovery) => recovery.on_timeout(known)),+ }
-            }
-            fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
-                match self { $(Recoveries::$member(recovery) => recovery.next_by_time(known)),+ }
-            }
-            #[inline]
-            fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time) {
-                match self { $(Recoveries::$member(recovery) => recovery.on_sent(known, segment, deadline)),+ }
-            }
-            #[inline]
-            fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time> {
-                match self { $(Recoveries::$member(recovery) => recovery.arm(known, next)),+ }
-            }
-            #[inline]
-            fn rearm(&mut self, known: &SenderView) -> Option<Time> {
-                match self { $(Recoveries::$member(recovery) => recovery.rearm(known)),+ }
+            dispatch! { [Recoveries: $($member),+]
+                #[inline(always)]
+                fn on_plain_ack(&mut self) -> bool;
+                fn on_new_ack(&mut self, known: &SenderView, ack: &NewAck) -> NewAckOutcome;
+                fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome;
+                fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment;
+                fn lost_below(&self, known: &SenderView) -> Option<SegmentNumber>;
+                #[inline(always)]
+                fn scoreboard(&self) -> Option<&Scoreboard>;
+                fn sacked(&self) -> Segments;
+                fn permitted(&self) -> Option<Segments>;
+                #[inline]
+                fn pipe(&self, known: &SenderView) -> Segments;
+                fn accounted_for(&self) -> Option<Segments>;
+                fn count_probe(&mut self);
+                fn probes(&self) -> u32;
+                fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered;
+                fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState>;
+                fn on_probe_ack(&mut self, known: &SenderView, report: &Report) -> Option<Segments>;
+                fn find_losses(&mut self, known: &SenderView, report: &Report, losses: Losses) -> LossDetection;
+                fn on_reduction_ack(&mut self, known: &SenderView, report: &Report, found: &LossDetection);
+                fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>);
+                fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool;
+                fn covers_mark(&self, sequence: &Sequence, ack: SegmentNumber) -> bool;
+                fn on_deadline(&mut self, known: &SenderView, losses: Losses) -> Option<LossDetection>;
+                fn awaits_timeout(&self) -> bool;
+                fn remember(&mut self, known: &SenderView, saved: Option<SavedState>);
+                fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber>;
+                fn next_by_time(&mut self, known: &SenderView) -> NextSegment;
+                #[inline]
+                fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time);
+                #[inline]
+                fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time>;
+                #[inline]
+                fn rearm(&mut self, known: &SenderView) -> Option<Time>;
             }
         }
     };
