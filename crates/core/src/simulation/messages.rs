@@ -62,7 +62,8 @@ impl Messages {
     }
 
     /// The receiver of a flow has the whole transfer or, for a flow of messages, another message.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn complete(
         &mut self,
         path: &mut Path,
@@ -82,8 +83,6 @@ impl Messages {
     }
 
     /// A receiver has all segments before `expected`, which may complete messages. Returns the end of the next one, or `None` if the flow is complete.
-    #[cold]
-    #[inline(never)]
     fn deliver(
         &mut self,
         flow: FlowId,

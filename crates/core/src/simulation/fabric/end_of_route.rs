@@ -84,8 +84,8 @@ impl Fabric {
             packets.enqueue(&mut path.deliver, *packet, Event::Deliver(flow), agenda);
             return None;
         }
-        let ack_unit = profile.ack_unit;
         if !profile.plain {
+            let ack_unit = profile.ack_unit;
             return self.receive(packet).then_some(ack_unit);
         }
         let (time, interval) = (packet.time, clock.interval());
@@ -96,8 +96,8 @@ impl Fabric {
         if !outcome.is_answered {
             return None;
         }
-        packet.time = path.wire.receiver_up(time, ack_unit, rates);
-        Some(ack_unit)
+        packet.time = path.wire.receiver_up(time, profile.ack_unit, rates);
+        Some(profile.ack_unit)
     }
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
