@@ -5,8 +5,8 @@ pub mod stream;
 mod support;
 
 pub use support::identification::{Identification, Numbering};
-pub use support::mapping::{Mapping, MappingKind};
-pub use support::scheme::{Combination, MappedPrice, Price, PriceMeaning, QueuePrice, Scheme};
+pub use support::mapping::{MappedPrice, Mapping, MappingKind};
+pub use support::scheme::{Combination, Price, PriceMeaning, QueuePrice, Scheme};
 pub(crate) use support::way_back::BitReader;
 
 use crate::primitives::random::Draws;

@@ -1,7 +1,6 @@
 //! Mapping of a queue's price to the range 0 to 1, which schemes encode, and back. Schemes that encode a sum require a mapping that
 //! preserves sums (cui-thesis section 5.2.3).
 
-use super::scheme::MappedPrice;
 use crate::primitives::math;
 use crate::settings::words;
 use serde::{Deserialize, Serialize};
@@ -19,6 +18,10 @@ words! {
         Signed = "signed",
     }
 }
+
+/// A price between 0 and 1, as schemes encode it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct MappedPrice(pub f64);
 
 /// A mapping and its range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

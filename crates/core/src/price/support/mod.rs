@@ -7,4 +7,5 @@ pub(super) mod scheme;
 pub(super) mod way_back;
 
 pub(super) use identification::{Identification, Numbering};
-pub(super) use scheme::{Combination, MappedPrice, QueuePrice, Scheme};
+pub(super) use mapping::MappedPrice;
+pub(super) use scheme::{Combination, QueuePrice, Scheme};

@@ -1,7 +1,6 @@
 //! The interface of a scheme, and the forms of a price.
 
-#[cfg(doc)]
-use super::mapping::Mapping;
+use super::mapping::MappedPrice;
 use crate::primitives::random::Draws;
 use crate::primitives::signal::Probe;
 use crate::settings::words;
@@ -58,10 +57,6 @@ impl PriceMeaning {
 /// The price of a path, in the unit of its [`PriceMeaning`].
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Price(pub f64);
-
-/// A price between 0 and 1, as schemes encode it ([`Mapping`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
-pub struct MappedPrice(pub f64);
 
 /// A mapped price in the form that a scheme's queues use. It is computed when the price changes, not for each packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

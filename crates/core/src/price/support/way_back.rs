@@ -1,7 +1,7 @@
 //! Return of a price to the sender as one bit per acknowledgement: whether the price exceeds a threshold that both ends derive from the
 //! checksum of the data packet, as in ADPM (cui-thesis section 5.3.1).
 
-use super::scheme::MappedPrice;
+use super::mapping::MappedPrice;
 use crate::primitives::random::Stream;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::signal::PriceBit;
