@@ -1,7 +1,7 @@
 //! What has become of packets: deliveries, discards and copies, and the traces on request.
 
 use super::clock::Clock;
-use super::datagrams::Fate;
+use super::datagrams::{DatagramOutcome, Fate};
 use crate::network::Network;
 use crate::primitives::ids::{FlowId, PortId};
 use crate::primitives::packet::Packet;
@@ -58,6 +58,12 @@ impl Outcomes {
     /// The fate of a datagram of an external flow has become known.
     pub(crate) fn add_fate(&mut self, fate: Fate) {
         self.fates.push(fate);
+    }
+
+    /// A datagram of an external flow reaches its receiver.
+    pub(crate) fn on_datagram(&mut self, packet: &Packet) {
+        let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
+        self.fates.push(Fate { time: packet.time, flow: packet.flow, datagram: packet.segment().0, outcome });
     }
 
     /// Fates that became known in another domain.

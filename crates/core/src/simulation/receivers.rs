@@ -4,10 +4,12 @@ use super::agenda::Agenda;
 use super::event_order::Event;
 use super::group_profile::GroupProfile;
 use super::measurement_interval::MeasurementInterval;
+use super::messages::Messages;
+use super::outcomes::Outcomes;
 use super::packets::Packets;
 use super::path::Path;
 use super::receiver_signals::ReceiverSignals;
-use super::specialised::{Complete, Reception};
+use super::specialised::{Complete, Plain, Reception};
 use crate::network::Network;
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
@@ -34,16 +36,37 @@ pub(crate) struct Receivers {
 }
 
 /// Result of a packet at its receiver.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct ReceptionOutcome {
     /// It causes an immediate acknowledgement, to which it has been converted.
     pub(crate) is_answered: bool,
-    /// Payload that the receiver did not have.
-    pub(crate) delivered: Option<Bytes>,
+    /// The receiver did not have it.
+    is_new: bool,
+    payload: Bytes,
 }
 
 impl ReceptionOutcome {
-    const IGNORED: ReceptionOutcome = ReceptionOutcome { is_answered: false, delivered: None };
+    /// Record the packet, and deliver messages that it completes.
+    #[inline(always)]
+    pub(crate) fn conclude(
+        self,
+        packet: &Packet,
+        path: &mut Path,
+        interval: &MeasurementInterval,
+        outcomes: &mut Outcomes,
+        messages: &mut Messages,
+        agenda: &mut Agenda,
+    ) {
+        if !self.is_new {
+            return;
+        }
+        if let Some(recorder) = outcomes.recorder_mut() {
+            recorder.on_delivered(packet.flow, packet.time, self.payload, interval.end);
+        }
+        if path.is_complete() {
+            messages.complete(path, packet.flow, packet.time, interval, agenda);
+        }
+    }
 }
 
 impl Receivers {
@@ -70,6 +93,32 @@ impl Receivers {
         &self.delays
     }
 
+    /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. RM cells are turned around (ATM Forum TM 4.0, section
+    /// 5.10.5).
+    #[inline(never)]
+    pub(crate) fn receive_unit(
+        &mut self,
+        path: &mut Path,
+        packet: &mut Packet,
+        profile: &GroupProfile,
+        interval: &MeasurementInterval,
+        packets: &mut Packets,
+        agenda: &mut Agenda,
+    ) -> ReceptionOutcome {
+        if packet.is_rm() {
+            packet.turn_around(path.wire.backward);
+            return ReceptionOutcome { is_answered: true, ..ReceptionOutcome::default() };
+        }
+        if !profile.plain_at_receiver {
+            return self.receive::<Complete>(path, packet, profile, interval, packets, agenda);
+        }
+        let outcome = self.receive::<Plain>(path, packet, profile, interval, packets, agenda);
+        if outcome.is_answered && profile.acks_signal {
+            packet.set_signals();
+        }
+        outcome
+    }
+
     /// A data packet reaches its receiver at `packet.time`.
     #[inline(always)]
     pub(crate) fn receive<R: Reception>(
@@ -88,7 +137,7 @@ impl Receivers {
         if !R::PLAIN && profile.opens && packet.is_pushed() && !packet.has_price() && packet.segment() == SYN {
             // An acknowledgement of the receiver's SYN or FIN.
             path.carried.delivered += u32::from(measured);
-            return ReceptionOutcome::IGNORED;
+            return ReceptionOutcome::default();
         }
         if !R::PLAIN
             && measured
@@ -118,7 +167,7 @@ impl Receivers {
             && !path.receiver.accepts(packet.segment(), packet.sent, tolerance)
         {
             self.discard_old(path, packet, profile, interval, packets, agenda);
-            return ReceptionOutcome { is_answered: true, ..ReceptionOutcome::IGNORED };
+            return ReceptionOutcome { is_answered: true, ..ReceptionOutcome::default() };
         }
         let (is_new, reply) = if is_tcp {
             let delayed_ack = if R::PLAIN || is_syn {
@@ -132,9 +181,8 @@ impl Receivers {
         } else {
             (!packet.is_duplicated() || self.duplicated.insert((flow, packet.segment())), None)
         };
-        let mut delivered = None;
+        let payload = if is_syn { Bytes(0) } else { packet.bytes() - profile.header };
         if is_new {
-            let payload = if is_syn { Bytes(0) } else { packet.bytes() - profile.header };
             if measured {
                 path.carried.delivered += 1;
                 path.carried.delivered_bytes += payload.0;
@@ -147,7 +195,6 @@ impl Receivers {
                     path.counts.completed = time;
                 }
             }
-            delivered = Some(payload);
         } else {
             path.counts.duplicates += u32::from(measured);
         }
@@ -163,7 +210,7 @@ impl Receivers {
             Some(Reply::Delayed { timer: Some(timer) }) => agenda.at(Event::DelayedAck(flow), time + timer),
             Some(Reply::Delayed { timer: None }) | None => {}
         }
-        ReceptionOutcome { is_answered, delivered }
+        ReceptionOutcome { is_answered, is_new, payload }
     }
 
     /// A segment that PAWS does not accept is discarded. The packet is converted to the acknowledgement that it causes.

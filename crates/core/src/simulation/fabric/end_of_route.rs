@@ -7,7 +7,6 @@ use crate::primitives::packet::{OutgoingPacket, Packet};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Time};
 use crate::simulation::agenda::Agenda;
-use crate::simulation::datagrams::{DatagramOutcome, Fate};
 use crate::simulation::event_order::Event;
 use crate::simulation::group_profile::{ArrivalEvents, GroupProfile};
 use crate::simulation::routes::Route;
@@ -39,7 +38,20 @@ impl Fabric {
     pub(super) fn leave_network<C: Carriage>(&mut self, packet: &mut Packet, route: Route) -> Option<Bytes> {
         let flow = packet.flow;
         let Fabric {
-            paths, profiles, clock, agenda, rates, hosts, access_queues, packets, acks, receivers, cells, messages, ..
+            paths,
+            profiles,
+            clock,
+            agenda,
+            rates,
+            hosts,
+            access_queues,
+            packets,
+            acks,
+            receivers,
+            cells,
+            messages,
+            outcomes,
+            ..
         } = self;
         let path = &mut paths[flow];
         let profile = &profiles[path.wire.group];
@@ -84,60 +96,48 @@ impl Fabric {
             packets.enqueue(&mut path.deliver, *packet, Event::Deliver(flow), agenda);
             return None;
         }
-        if !profile.plain {
-            let ack_unit = profile.ack_unit;
-            return self.receive(packet).then_some(ack_unit);
+        let interval = clock.interval();
+        if profile.plain {
+            let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
+            if path.is_complete() {
+                messages.complete(path, flow, packet.time, interval, agenda);
+            }
+            if !outcome.is_answered {
+                return None;
+            }
+        } else {
+            let outcome = receivers.receive_unit(path, packet, profile, interval, packets, agenda);
+            outcome.conclude(packet, path, interval, outcomes, messages, agenda);
+            if profile.is_external {
+                outcomes.on_datagram(packet);
+            }
+            if !outcome.is_answered {
+                return None;
+            }
+            // An acknowledgement in cells is produced as it leaves the receiver.
+            if C::CELLS && packet.is_cell() {
+                return Some(profile.ack_unit);
+            }
         }
-        let (time, interval) = (packet.time, clock.interval());
-        let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
-        if path.is_complete() {
-            messages.complete(path, flow, time, interval, agenda);
-        }
-        if !outcome.is_answered {
-            return None;
-        }
-        packet.time = path.wire.receiver_up(time, profile.ack_unit, rates);
+        packet.time = path.wire.receiver_up(packet.time, profile.ack_unit, rates);
         Some(profile.ack_unit)
     }
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
-    /// then converted to the answer. RM cells are turned around (ATM Forum TM 4.0, section 5.10.5).
-    #[inline(never)]
+    /// then converted to the answer.
     fn receive(&mut self, packet: &mut Packet) -> bool {
-        let (flow, time) = (packet.flow, packet.time);
         let Fabric { paths, profiles, clock, agenda, rates, packets, receivers, messages, outcomes, .. } = self;
-        let path = &mut paths[flow];
+        let path = &mut paths[packet.flow];
         let profile = &profiles[path.wire.group];
-        if packet.is_rm() {
-            packet.turn_around(path.wire.backward);
-            return true;
-        }
         let interval = clock.interval();
-        let outcome = if profile.plain_at_receiver {
-            let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
-            if outcome.is_answered && profile.acks_signal {
-                packet.set_signals();
-            }
-            outcome
-        } else {
-            let outcome = receivers.receive::<Complete>(path, packet, profile, interval, packets, agenda);
-            if let Some(payload) = outcome.delivered
-                && let Some(recorder) = outcomes.recorder_mut()
-            {
-                recorder.on_delivered(flow, time, payload, interval.end);
-            }
-            if profile.is_external {
-                let outcome = DatagramOutcome::Delivered { is_marked: packet.is_marked() };
-                outcomes.add_fate(Fate { time, flow, datagram: packet.segment().0, outcome });
-            }
-            outcome
-        };
-        if outcome.delivered.is_some() && path.is_complete() {
-            messages.complete(path, flow, time, interval, agenda);
+        let outcome = receivers.receive_unit(path, packet, profile, interval, packets, agenda);
+        outcome.conclude(packet, path, interval, outcomes, messages, agenda);
+        if profile.is_external {
+            outcomes.on_datagram(packet);
         }
         // An acknowledgement in cells is produced as it leaves the receiver.
         if outcome.is_answered && !packet.is_cell() {
-            packet.time = path.wire.receiver_up(time, profile.ack_unit, rates);
+            packet.time = path.wire.receiver_up(packet.time, profile.ack_unit, rates);
         }
         outcome.is_answered
     }
