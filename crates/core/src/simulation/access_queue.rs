@@ -55,15 +55,17 @@ impl AccessQueue {
     /// A packet arrives. Returns whether there is room for it.
     pub(crate) fn arrive(&mut self, time: Time, bytes: Bytes) -> bool {
         let Some(rate) = self.rate else { return true };
+        if self.free <= time {
+            self.starts.clear();
+            self.free = time + self.service.of(bytes, || rate);
+            return true;
+        }
         while self.starts.pop_front_if(|start| *start <= time).is_some() {}
         if self.starts.len() >= MAX_PACKETS {
             return false;
         }
-        let start = self.free.max(time);
-        if start > time {
-            self.starts.push_back(start);
-        }
-        self.free = start + self.service.of(bytes, || rate);
+        self.starts.push_back(self.free);
+        self.free += self.service.of(bytes, || rate);
         true
     }
 }
