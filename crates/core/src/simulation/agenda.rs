@@ -39,23 +39,24 @@ impl Agenda {
     }
 
     /// Schedule an event, or move it from a later time to this one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at_latest(&mut self, event: Event, time: Time) {
-        let (slot, pending) = (self.order.slot(event), self.time_of(event));
-        if time < pending {
-            if pending != Time::NEVER {
-                self.calendar.cancel(slot);
-            }
-            self.calendar.schedule(slot, time);
+        if time < self.time_of(event) {
+            self.move_to(event, time);
         }
     }
 
     /// Schedule an event, or move it to this time.
+    #[inline]
     pub(crate) fn move_to(&mut self, event: Event, time: Time) {
-        if time != self.time_of(event) {
-            self.cancel(event);
-            self.at(event, time);
+        let (slot, pending) = (self.order.slot(event), self.time_of(event));
+        if time == pending {
+            return;
         }
+        if pending != Time::NEVER {
+            self.calendar.cancel(slot);
+        }
+        self.calendar.schedule(slot, time);
     }
 
     /// Cancel an event, if it is pending.

@@ -95,7 +95,7 @@ impl Receivers {
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. RM cells are turned around (ATM Forum TM 4.0, section
     /// 5.10.5).
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn receive_unit(
         &mut self,
         path: &mut Path,

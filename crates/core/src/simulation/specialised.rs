@@ -4,17 +4,27 @@
 pub(crate) trait Carriage {
     /// Some packets travel in cells.
     const CELLS: bool;
+    /// All groups are [`plain`](super::group_profile::GroupProfile::plain).
+    const PLAIN: bool;
 }
 
+pub(crate) struct PlainPackets;
 pub(crate) struct WholePackets;
 pub(crate) struct PacketsAndCells;
 
+impl Carriage for PlainPackets {
+    const CELLS: bool = false;
+    const PLAIN: bool = true;
+}
+
 impl Carriage for WholePackets {
     const CELLS: bool = false;
+    const PLAIN: bool = false;
 }
 
 impl Carriage for PacketsAndCells {
     const CELLS: bool = true;
+    const PLAIN: bool = false;
 }
 
 /// What a receiver does with a packet.

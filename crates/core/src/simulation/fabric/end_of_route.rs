@@ -38,20 +38,7 @@ impl Fabric {
     pub(super) fn leave_network<C: Carriage>(&mut self, packet: &mut Packet, route: Route) -> Option<Bytes> {
         let flow = packet.flow;
         let Fabric {
-            paths,
-            profiles,
-            clock,
-            agenda,
-            rates,
-            hosts,
-            access_queues,
-            packets,
-            acks,
-            receivers,
-            cells,
-            messages,
-            outcomes,
-            ..
+            paths, profiles, clock, agenda, rates, hosts, access_queues, packets, acks, receivers, cells, messages, ..
         } = self;
         let path = &mut paths[flow];
         let profile = &profiles[path.wire.group];
@@ -86,7 +73,7 @@ impl Fabric {
         {
             return None;
         }
-        if !profile.plain
+        if !C::PLAIN
             && let Some(hosts) = hosts.get_mut(flow.index())
         {
             packet.time = if packet.is_rm() { hosts.follow(packet.time) } else { hosts.receive(packet.time, &profile.group) };
@@ -96,28 +83,17 @@ impl Fabric {
             packets.enqueue(&mut path.deliver, *packet, Event::Deliver(flow), agenda);
             return None;
         }
+        if !C::PLAIN {
+            let ack_unit = profile.ack_unit;
+            return self.receive(packet).then_some(ack_unit);
+        }
         let interval = clock.interval();
-        if profile.plain {
-            let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
-            if path.is_complete() {
-                messages.complete(path, flow, packet.time, interval, agenda);
-            }
-            if !outcome.is_answered {
-                return None;
-            }
-        } else {
-            let outcome = receivers.receive_unit(path, packet, profile, interval, packets, agenda);
-            outcome.conclude(packet, path, interval, outcomes, messages, agenda);
-            if profile.is_external {
-                outcomes.on_datagram(packet);
-            }
-            if !outcome.is_answered {
-                return None;
-            }
-            // An acknowledgement in cells is produced as it leaves the receiver.
-            if C::CELLS && packet.is_cell() {
-                return Some(profile.ack_unit);
-            }
+        let outcome = receivers.receive::<Plain>(path, packet, profile, interval, packets, agenda);
+        if path.is_complete() {
+            messages.complete(path, flow, packet.time, interval, agenda);
+        }
+        if !outcome.is_answered {
+            return None;
         }
         packet.time = path.wire.receiver_up(packet.time, profile.ack_unit, rates);
         Some(profile.ack_unit)
@@ -125,6 +101,7 @@ impl Fabric {
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
     /// then converted to the answer.
+    #[inline(never)]
     fn receive(&mut self, packet: &mut Packet) -> bool {
         let Fabric { paths, profiles, clock, agenda, rates, packets, receivers, messages, outcomes, .. } = self;
         let path = &mut paths[packet.flow];

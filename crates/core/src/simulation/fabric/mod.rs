@@ -33,7 +33,7 @@ use super::path::{Feeder, Path};
 use super::port::{Entry, Port, QueuedUnit};
 use super::receivers::Receivers;
 use super::routes::{Route, RouteEntry};
-use super::specialised::{Carriage, PacketsAndCells, WholePackets};
+use super::specialised::{Carriage, PacketsAndCells, PlainPackets, WholePackets};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Direction};
 use super::wiring::{flows_of, make_paths, make_ports, reach};
@@ -91,6 +91,8 @@ pub(crate) struct Fabric {
     paths: Vec<Path>,
     /// Properties of each flow group.
     profiles: Vec<GroupProfile>,
+    /// All groups are plain.
+    is_plain: bool,
     /// Size of an acknowledgement as the ports see it, if it is the same for all groups.
     ack_unit: Option<Bytes>,
     /// Flows whose route changes. Their packets may arrive out of order, so nothing after the last port is computed ahead.
@@ -178,6 +180,7 @@ impl Fabric {
             has_real_packets: profiles.iter().any(|profile| profile.is_external),
             periodic,
             paths: make_paths(network, &rates, &messages),
+            is_plain: profiles.iter().all(|profile| profile.plain),
             ack_unit: the_same(profiles.iter().map(|profile| profile.ack_unit)),
             profiles,
             rerouted,
@@ -430,7 +433,9 @@ impl Fabric {
     /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
-        if self.cells.is_none() {
+        if self.is_plain {
+            self.walk_as::<PlainPackets>(feeder, packet);
+        } else if self.cells.is_none() {
             self.walk_as::<WholePackets>(feeder, packet);
         } else {
             self.walk_as::<PacketsAndCells>(feeder, packet);
