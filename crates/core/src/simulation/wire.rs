@@ -63,10 +63,8 @@ impl AccessRates {
 
     #[inline]
     fn service(&mut self, index: u16, bytes: Bytes) -> TimeDelta {
-        if index == NO_RATE {
-            return TimeDelta::ZERO;
-        }
-        let (rate, known) = &mut self.rates[index as usize];
+        // `NO_RATE` has no entry.
+        let Some((rate, known)) = self.rates.get_mut(usize::from(index)) else { return TimeDelta::ZERO };
         known.of(bytes, || *rate)
     }
 }
