@@ -17,8 +17,8 @@ impl Vegas {
     pub(super) fn process_as_linux(&mut self, ack: &Ack) {
         let outstanding = ack.in_flight.0.saturating_sub(ack.acked.0);
         let Some((at_start, acked)) = &mut self.memory.round else {
-            // Recovery has ended, and a round begins.
-            self.memory.round = Some((outstanding, 0));
+            // Recovery has ended, and a round begins. The acknowledgement covers segments that were delivered before.
+            self.memory.round = Some((outstanding.min(self.window as u32), 0));
             self.memory.rtts.begin();
             return;
         };
@@ -130,7 +130,8 @@ mod tests {
             sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
             sender.ack(1)
         });
-        assert_eq!(windows, [50.0, 50.0, 51.0, 51.0, 51.0, 50.0]);
+        // Nothing is queued: the 100 ms of the SYN do not count.
+        assert_eq!(windows, [50.0, 50.0, 51.0, 51.0, 51.0, 52.0]);
     }
 
     #[test]

@@ -124,7 +124,8 @@ pub struct VegasMemory {
     ssthresh: f64,
     /// BaseRTT: the minimum RTT.
     base: Option<TimeDelta>,
-    /// Sum and number of the RTT samples of this round, and growth per acknowledged segment, in [`VegasEdition::Ns2`].
+    /// Sum and number of the RTT samples of this round, and growth per acknowledged segment, in [`VegasEdition::Ns2`]. In
+    /// [`VegasEdition::Linux`] the number is 0 until the first sample.
     samples: (TimeDelta, u64),
     growth: f64,
     /// RTTs of this round in [`VegasEdition::Linux`], where `growth` counts the segments acknowledged at the ends of short rounds.
@@ -291,8 +292,9 @@ impl Controller for Vegas {
     fn on_round_trip(&mut self, measured: &RoundTrip) {
         let VegasMemory { spec, base, samples, rtts, round, .. } = &mut *self.memory;
         match spec.edition {
-            // Samples of a recovery do not count.
+            // Samples of a recovery do not count, nor does the first of a connection, that of its SYN.
             VegasEdition::Linux if round.is_none() => {}
+            VegasEdition::Linux if samples.1 == 0 => samples.1 = 1,
             VegasEdition::Linux => {
                 rtts.measure(measured);
                 *base = Some(base.map_or(measured.sample, |base| base.min(measured.sample)));
