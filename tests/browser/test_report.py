@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from browsing import PHONE, BrowserPages, double_tap, finger, inked, over, under_cursor, widths
 from tailback._html.pictures import DARK_GROUND
 from tailback._study.measurements import Tally
-from tailback.papers import Curves, Document, Line, Outcome, Point
+from tailback.papers import Curves, Document, Line, Outcome, Point, document, experiments
 from tailback.papers._report import Basis, page
 from tailback.plots import COLOURS
 from toy_experiment import TOY
@@ -40,8 +40,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     toy = replace(TOY, panels=((panel,),), claims=(), measures={"goodput": TOY.measures["goodput"], **wide})
     outcome = Outcome(measured, experiment=toy, seeds=2)
     file = tmp_path_factory.mktemp("report") / "toy.html"
-    document = Document("toy", "Toys", "A toy box", {}, (toy,))
-    file.write_text(page(document, [outcome], [], Basis(2, 14, Tally(14, 14, 1, 1.0, []))))
+    toys = Document("toy", "Toys", "A toy box", {}, (toy,))
+    file.write_text(page(toys, [outcome], [], Basis(2, 14, Tally(14, 14, 1, 1.0, []))))
     return file
 
 
@@ -155,6 +155,24 @@ def test_a_plot_follows_a_change_of_the_colour_scheme(opened: Open) -> None:
     assert inked(shown, COLOURS[0]) > 300
     shown.emulate_media(color_scheme="dark")
     assert inked(shown, COLOURS[0]) == 0
+
+
+@pytest.mark.parametrize("width", [896, 1280])
+def test_all_columns_of_a_claim_are_in_sight(windows: BrowserPages, tmp_path: Path, width: int) -> None:
+    (experiment,) = experiments("bpd-2001/fig12")
+    random = np.random.default_rng(1)
+    points = [
+        Point(each.labels, {name: random.uniform(-1e4, 1e4, 5) for name in experiment.measures}) for each in experiment.variants
+    ]
+    outcome = Outcome(points, experiment=replace(experiment, panels=()), seeds=5)
+    file = tmp_path / "claims.html"
+    file.write_text(page(document("bpd-2001"), [outcome], [], Basis(5, 5, Tally(5, 5, 1, 1.0, []))))
+    shown = windows.open(file.as_uri(), viewport={"width": width, "height": 800})
+    tables = shown.locator("div.wide:has(> .claims)").all()
+    assert tables
+    for table in tables:
+        whole, seen = widths(table)
+        assert whole <= seen
 
 
 @pytest.mark.parametrize("scripts", [True, False])
