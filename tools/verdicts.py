@@ -4,8 +4,9 @@
     python tools/verdicts.py changes BEFORE.json AFTER.json
 
 OUT is the directory of `tailback reproduce bpd-2001 spd-1998 cui-thesis --out OUT`, or of some of their experiments. This renews
-their claims in `verdicts.json`, with which `tests/papers/test_evidence.py` compares the numbers on the pages. A verdict of a
-quick form does not replace one of the full form. The pages print `conditions`, the table of a document's open conditions.
+their claims in `verdicts.json`, with which `tests/papers/test_evidence.py` compares the numbers on the pages, and judges all
+stored intervals by today's claims. A verdict of a quick form does not replace one of the full form. The pages print `conditions`,
+the table of a document's open conditions, and `quick`, the claims whose verdicts are of quick forms.
 
 `changes` lists the verdicts that differ between two such files, each with its sentence and the condition that decides it.
 `verdict_changes.csv` is that list from `verdicts_before.json`, the kinds published before open conditions were varied.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -24,7 +26,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TextIO
 
-from tailback.papers import Claim, Condition, Experiment, experiments
+from tailback._interval import Interval
+from tailback.papers import Claim, Condition, Experiment, Verdict, experiments
+from tailback.papers._outcome import Judged
 
 EVIDENCE = Path(__file__).resolve().parents[1] / "docs/evidence"
 DOCUMENTS = ("bpd-2001", "spd-1998", "cui-thesis")
@@ -32,8 +36,8 @@ NUMBERS = ("measured", "low", "high")
 
 
 def rounded(value: float | None) -> float | None:
-    """Five significant digits, which is more than the pages quote."""
-    return None if value is None else float(f"{value:.5g}")
+    """Nine significant digits: a published value of eight is compared with a measured one."""
+    return None if value is None else float(f"{value:.9g}")
 
 
 def verdict(claim: dict[str, Any], form: str) -> dict[str, Any]:
@@ -51,6 +55,19 @@ def stored(path: Path) -> dict[str, Any]:
     return {
         claim["id"]: verdict(claim, experiment["form"]) for experiment in results["experiments"] for claim in experiment["claims"]
     }
+
+
+def judged_again(experiment: Experiment, claim: Claim, found: dict[str, Any]) -> dict[str, Any]:
+    """A stored verdict with the findings that today's claim has for the stored intervals."""
+    settings = []
+    for each in found["settings"]:
+        low, high = (math.nan if each[end] is None else each[end] for end in ("low", "high"))
+        # Requirements read the ends, so that the mean of an asymmetric interval may be another one.
+        interval = Interval((low + high) / 2, (high - low) / 2)
+        settings.append(Judged(each["setting"], {}, interval, claim.must.judge(interval), None))
+    verdict = Verdict.of(claim, tuple(settings), found["seeds"], is_open=experiment.is_open)
+    judged = [{**each, "finding": now.finding} for each, now in zip(found["settings"], settings, strict=True)]
+    return {**found, "kind": claim.kind, "finding": verdict.finding, "whose": verdict.whose, "settings": judged}
 
 
 def written(verdicts: dict[str, dict[str, Any]]) -> str:
@@ -74,6 +91,13 @@ def conditions(document: str) -> str:
             rows.setdefault((condition.label, condition.says), Row()).add(condition, experiment, deciding)
     head = "| Condition | The document | Default, and why | Alternatives | Claims that depend on it |\n|---|---|---|---|---|\n"
     return head + "\n".join(f"| {label} | {says} | {row} |" for (label, says), row in rows.items())
+
+
+def quick(document: str) -> str:
+    """A sentence that lists the claims of a document whose stored verdicts are of quick forms."""
+    judged = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))[document]
+    names = [name for name, found in judged.items() if found["form"] == "quick"]
+    return f"{len(names)} of {len(judged)} verdicts are of a quick form, and marked (quick) above: {', '.join(names)}."
 
 
 class Row:
@@ -112,9 +136,16 @@ def _deciding(document: str) -> dict[str, set[str]]:
     return listed | open_ | {name: set(labels) for name, labels in decided.items() if labels}
 
 
-def known(document: str) -> dict[str, tuple[Experiment, Claim]]:
-    """Today's claims with their experiments."""
-    return {claim.id: (each, claim) for each in experiments(document) for claim in each.claims}
+def known(document: str, form: str = "quick") -> dict[str, tuple[Experiment, Claim]]:
+    """Today's claims with their experiments, in this form if it has the claim."""
+    found: dict[str, tuple[Experiment, Claim]] = {}
+    for each in experiments(document):
+        quick, full = ({claim.id: (one, claim) for claim in one.claims} for one in (each, each.full or each))
+        # In the order of both.
+        found |= quick | full
+        if form == "quick":
+            found |= quick
+    return found
 
 
 def deciding(experiment: Experiment, claim: Claim, found: dict[str, Any]) -> list[str]:
@@ -209,7 +240,10 @@ def store(out: Path, evidence: Path) -> None:
                 for claim, found in stored(results).items()
                 if found["form"] == "full" or old.get(claim, found)["form"] == "quick"
             }
-        verdicts[name] = {claim: old[claim] for claim in known(name) if claim in old}
+        of_form = {form: known(name, form) for form in ("quick", "full")}
+        verdicts[name] = {
+            claim: judged_again(*of_form[old[claim]["form"]][claim], old[claim]) for claim in known(name) if claim in old
+        }
     target.write_text(written(verdicts), encoding="utf-8")
     with io.StringIO() as text:
         write_changes(evidence / "verdicts_before.json", target, text)

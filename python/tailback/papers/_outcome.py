@@ -71,6 +71,15 @@ class Verdict:
     seeds: int
     is_open: bool
 
+    @classmethod
+    def of(cls, claim: Claim, settings: tuple[Judged, ...], seeds: int, *, is_open: bool) -> Verdict:
+        """The common finding of all settings. `is_open`: the document leaves conditions of the runs open."""
+        finding = _common([judged.finding for judged in settings])
+        open_ = is_open and not claim.closed and not claim.ours
+        if finding == "contradicted" and open_ and (len(settings) == 1 or _brackets(claim.must, settings)):
+            finding = "cannot tell"
+        return cls(claim, settings, finding, seeds, open_)
+
     @property
     def interval(self) -> Interval:
         """The 99.9 % confidence interval in the first setting."""
@@ -179,11 +188,7 @@ class Outcome(Measured):
 
     def _judged(self, claim: Claim) -> Verdict:
         settings = tuple(self._settings(claim))
-        open_ = self.experiment.is_open and not claim.closed and not claim.ours
-        finding = _common([judged.finding for _, judged in settings])
-        if finding == "contradicted" and open_ and (len(settings) == 1 or _brackets(claim.must, [each for _, each in settings])):
-            finding = "cannot tell"
-        return Verdict(claim, tuple(judged for _, judged in settings), finding, settings[0][0], open_)
+        return Verdict.of(claim, tuple(judged for _, judged in settings), settings[0][0], is_open=self.experiment.is_open)
 
     def _settings(self, claim: Claim) -> Iterator[tuple[int, Judged]]:
         """The claim in each setting, with the number of seeds."""
@@ -228,7 +233,7 @@ class Outcome(Measured):
         return len(values), Judged(setting, labels, interval, must.judge(interval), decided_by(values.tolist(), must, within))
 
 
-def _brackets(must: Requirement, settings: list[Judged]) -> bool:
+def _brackets(must: Requirement, settings: tuple[Judged, ...]) -> bool:
     """Whether a value is above the measured one in some settings and below it in others: one between them may give it."""
     return isinstance(must, Value) and len({judged.interval.mean > must.value for judged in settings}) > 1
 
