@@ -117,7 +117,6 @@ figure_6 = Experiment(
             epd_at(0.7) > epd_at(0.9),
             kind="not_reproduced",
             note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 these still fit.",
-            ours=True,
         ),
     ),
     panels=(tuple(over_threshold("goodput", "goodput", each, f"topology {each}, tick 0.1 s") for each in ("A", "B")),),

@@ -166,7 +166,8 @@ def simulated(
                 "utilisation rises with the links",
                 of(packets.NAME).steps("links").min(each_seed=True) > 0,
                 kind=RISES[number],
-                note="smallest step, by packets",
+                note="smallest step, by packets; section 3.4.1 states it for figures 3.10 and 3.11",
+                ours=True,
             ),
             Claim(
                 f"C-{number}.3",
