@@ -94,10 +94,17 @@ def conditions(document: str) -> str:
 
 
 def quick(document: str) -> str:
-    """A sentence that lists the claims of a document whose stored verdicts are of quick forms."""
+    """Markdown table of the experiments whose stored verdicts are of quick forms, with the claims that these leave undecided."""
     judged = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))[document]
-    names = [name for name, found in judged.items() if found["form"] == "quick"]
-    return f"{len(names)} of {len(judged)} verdicts are of a quick form, and marked (quick) above: {', '.join(names)}."
+    rows: dict[str, list[str]] = {}
+    for name, (experiment, _) in known(document).items():
+        if judged.get(name, {}).get("form") == "quick":
+            rows.setdefault(experiment.id.partition("/")[2], []).append(name)
+    lines = ["| Experiment | Verdicts | Undecided |", "|---|---|---|"]
+    for place, names in rows.items():
+        left = [name for name in names if judged[name]["finding"] == "cannot tell"]
+        lines.append(f"| {place} | {len(names)} | {', '.join(left) or 'None'} |")
+    return "\n".join([*lines, f"| Total | {sum(map(len, rows.values()))} of {len(judged)} | |"])
 
 
 class Row:

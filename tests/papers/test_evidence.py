@@ -21,7 +21,7 @@ from tailback import papers
 EVIDENCE = ROOT / "docs/evidence"
 PAGES = {"bpd-2001": "bpd_2001", "spd-1998": "spd_1998", "cui-thesis": "cui_thesis"}
 VERDICTS: dict[str, dict[str, Any]] = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))
-CLAIM = re.compile(r"\bC-?[A-Z0-9][\w.-]*\w")
+CLAIM = re.compile(r"\bC-?[A-Z0-9](?:[\w.-]*\w)?")
 INTERVAL = re.compile(r"(-?\d[\d,.]*) ± (\d[\d,.]*)")
 # Kinds with the findings that a full run may have. A conditional claim depends, or holds in one of its two settings.
 FINDINGS = {
@@ -110,6 +110,21 @@ def test_stored_intervals_have_the_findings_of_the_claims(document: str) -> None
 @pytest.mark.parametrize("document", PAGES)
 def test_claims_without_a_stored_verdict_are_only_in_full_forms(document: str) -> None:
     assert set(claims(document)) <= set(VERDICTS[document]) <= set(verdicts.known(document))
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_rows_of_a_page_are_marked_quick_if_their_verdicts_are(document: str) -> None:
+    stored, marked = VERDICTS[document], 0
+    for line in (EVIDENCE / f"{PAGES[document]}.md").read_text(encoding="utf-8").splitlines():
+        head = line.partition("|")[2].partition(":")[0]
+        names = [stored[name]["form"] for name in CLAIM.findall(head) if name in stored]
+        parts = [each["form"] for part in CLAIM.findall(head) for name, each in stored.items() if name.startswith(f"{part}-")]
+        forms = set(names or parts)
+        if line.startswith("|") and "|" not in head and forms:
+            expected = "" if forms == {"full"} else "(quick)" if forms == {"quick"} else "(partly quick)"
+            assert "".join(re.findall(r"\((?:partly )?quick\)", head)) == expected, line
+            marked += bool(expected)
+    assert marked
 
 
 @pytest.mark.parametrize("document", PAGES)
