@@ -117,6 +117,20 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(window_after), [(4, 4.0), (4, 4.0), (1, 1.0), (1, 1.0)]);
     }
 
+    /// 2 Mbit/s, 3 ms and two flows in opposite directions with Linux 6.12.117: after a lost SYN-ACK all data is ECN-capable.
+    #[test]
+    fn a_lost_syn_ends_ecn_and_a_lost_answer_does_not() {
+        let is_without_ecn = |duplicates: &[(u32, u32)]| {
+            let spec = TcpSpec { ecn: true, ecn_fallback: true, recovery: Recovery::RackTlp, ..plain() };
+            let mut bench = opening(spec);
+            assert_eq!((bench.send(), bench.expire()), (vec![SYN.0], true));
+            bench.send();
+            bench.at(1_100).process_ack(1, duplicates);
+            bench.sender.sequence.is_without_ecn()
+        };
+        assert_eq!([is_without_ecn(&[]), is_without_ecn(&[(0, 1)])], [true, false]);
+    }
+
     #[test]
     fn as_in_linux_the_first_timeouts_of_the_syn_are_equally_long() {
         // The documentation's example for four: timeouts of 1, 1, 1, 1, 1, 2 and 4 s.

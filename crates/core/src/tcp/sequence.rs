@@ -145,6 +145,11 @@ impl Sequence {
         }
     }
 
+    /// The connection has ECN after all.
+    pub(in crate::tcp) fn accept_ecn(&mut self) {
+        self.ecn_report = EcnReport::Nothing;
+    }
+
     /// The connection does without ECN from now on.
     pub(in crate::tcp) fn refuse_ecn(&mut self) {
         self.ecn_report = EcnReport::WithoutEcn;

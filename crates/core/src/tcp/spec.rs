@@ -114,7 +114,7 @@ settings! {
         /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
         ecn: bool = false => Kind::Boolean,
         // Off: RFC 3168 section 6.1.1.1 permits it.
-        /// With `ecn` and `handshake`: do without ECN if the first SYN times out (`tcp_ecn_fallback` of Linux).
+        /// With `ecn` and `handshake`: do without ECN if the first SYN is lost (`tcp_ecn_fallback` of Linux).
         ecn_fallback: bool = false => Kind::Boolean,
         /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller
         /// that requires it (`dctcp`, `prague`) and with user code on a preset that has it (`linux/dctcp`), otherwise `new_data`.

@@ -52,6 +52,10 @@ impl Tcp<'_> {
         self.measure(RttSamples::of_one(rtt), incoming.ack);
         self.sender.sequence.snd_una = incoming.ack;
         self.sender.sequence.snd_nxt = incoming.ack;
+        if !incoming.blocks.is_empty() {
+            // This SYN is a duplicate: the receiver agreed to ECN with the first one, and only its answer was lost.
+            self.sender.sequence.accept_ecn();
+        }
         self.sender.timer.stop();
         self.sender.sequence.timed_out = false;
         if self.syns_sent() > self.spec.syn_timeouts_to_reset {
