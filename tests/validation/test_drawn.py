@@ -266,3 +266,11 @@ def test_options_of_packs_and_of_draws_exclude_one_another(arguments: tuple[str,
 def _written(file: Path, text: str) -> Path:
     file.write_text(text)
     return file
+
+
+def test_a_file_without_these_draws_is_refused() -> None:
+    done = CliRunner().invoke(
+        validate, ["--drawn", "2", "--kernel", str(Path(__file__).parents[2] / "docs" / "evidence" / "linux_6.12.json")]
+    )
+    assert done.exit_code == 2
+    assert "has none of these 2 draws with seed 1" in done.output

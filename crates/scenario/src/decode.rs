@@ -169,7 +169,7 @@ impl<'a> Decoder<'a> {
     /// Decodes one of several words; `noun` describes them.
     pub fn word<'w>(&mut self, node: &Node, noun: &str, words: &[&'w str]) -> Option<&'w str> {
         let Node::Text(given) = node else {
-            self.wrong(format!("is not a {noun}")).given(node.to_string()).expected(listed(words));
+            self.wrong(format!("is no {noun}")).given(node.to_string()).expected(listed(words));
             return None;
         };
         let word = words.iter().find(|word| *word == given);

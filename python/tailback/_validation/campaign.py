@@ -234,8 +234,10 @@ class _Stages:
 def _validated(number: int, seed: int, built: VirtualKernel, stored: KernelRuns | None, stages: _Stages) -> Campaign:
     drawn = [draw(seed, place) for place in range(number)]
     cases = [case(settings, measures_of(settings)) for settings in drawn]
-    simulated = stages.measured("presets", [(played, built.simulated_scenario(played)) for played in cases])
     identities = [_identity(played, built) for played in cases]
+    if stored is not None and stored.by_identity.keys().isdisjoint(identities):
+        raise ParameterError(f"the file of measurements has none of these {number} draws with seed {seed}")
+    simulated = stages.measured("presets", [(played, built.simulated_scenario(played)) for played in cases])
     real: list[Values | None]
     if stored is None:
         measured = stages.measured("kernel", [(played, built.kernel_scenario(played)) for played in cases])

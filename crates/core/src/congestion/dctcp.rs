@@ -5,8 +5,8 @@
 //! according to section 3.2 (`ecn_echo = "rfc8257"`, which the preset has, decides when acknowledgements leave); and it counts segments
 //! where the RFC counts bytes. The reduction itself occurs once per window, with the echo,
 //! as in section 3.3, and keeps at least two segments, as in Linux, because a single one would wait for the delayed acknowledgement.
-//! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
-//! 6.1.2). Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
+//! Acknowledgements with the echo do not open the window (RFC 3168 section 6.1.2); with `ecn_echo = "rfc3168"`, the default
+//! but for the preset `linux/dctcp`, it lasts until the receiver is notified of the reduction. Analytic models assume growth in every RTT; where most acknowledgements carry a mark, the window is about half of their result.
 //!
 //! Traffic in both directions compresses acknowledgements (Zhang, Shenker and Clark, SIGCOMM 1991), so queues run empty and flows keep different
 //! shares: four flows in each direction of a link of 100 Mbit/s (RTT 1 ms, threshold 20 packets, five runs) use 93 % of it with a Jain index of

@@ -119,7 +119,9 @@ settings! {
         /// Packets sent as ECN-capable, with `ecn`; queues discard other packets instead of marking them. Default: `all` with a controller
         /// that requires it (`dctcp`, `prague`) and with user code on a preset that has it (`linux/dctcp`), otherwise `new_data`.
         ecn_capable: EcnCapable = EcnCapable::NewData => Kind::Words(&EcnCapable::WORDS),
-        /// How the receiver echoes marks, with `ecn`.
+        /// How the receiver echoes marks, with `ecn`: `rfc3168` until the sender reports a reduction of its window (section 6.1.3), `rfc8257`
+        /// as the latest segment is marked, with an acknowledgement of each change (section 3.2). Default: that of the preset, but
+        /// `rfc3168` with a controller that does not require ECN.
         ecn_echo: EcnEcho = EcnEcho::Rfc3168 => Kind::Words(&EcnEcho::WORDS),
         /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: bool = false => Kind::Boolean,

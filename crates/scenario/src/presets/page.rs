@@ -244,8 +244,8 @@ pub fn presets_markdown() -> String {
          modelled: twice the window per round trip in slow start, 1.2 times later. `pacing = true` sends one window per round trip. Buffers are \
          not modelled either: the receive window of Linux grows with the transfer, which holds back slow start in 6.12 (0.44 s instead of 0.34 s \
          for 3000 segments at 40 ms), and a send buffer of 4 MiB holds about 2 MB of single segments. `receiver_window` bounds the data in \
-         flight. The window of a SYN is at most 64 KiB, so that with an MTU of 9000 the first flight of 6.12 has 7 segments, not 10. In 6.12, \
-         375 segments are acknowledged one by one, not 200, and in 7.2 `sack_compression_percent` is 33."
+         flight. The window of a SYN is at most 64 KiB, so that with an MTU of 9000 the first flight of 6.12 has 7 segments, not 10. In 6.12 with \
+         a `tcp_rmem` of 6 MB from the start, as `tailback validate` sets it, 373 segments are acknowledged one by one, and in 7.2 `sack_compression_percent` is 33."
             .into(),
     );
     line("\n## Controllers\n\n| Preset | `controller` |\n|---|---|".into());
