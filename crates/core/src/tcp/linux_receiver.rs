@@ -1,11 +1,14 @@
 //! Tests of the acknowledgements of a Linux receiver, with numbers of kernels.
 
 use super::out_of_order::OutOfOrder;
-use super::receiver::{Delays, Pushed, Receiver, Reply};
+use super::receiver::{Delays, EcnFlags, Pushed, Receiver, Reply};
 use super::spec::{DelayedAck, EcnEcho};
 use crate::primitives::packet::Slab;
 use crate::primitives::segment_number::plain::n;
 use crate::primitives::units::{Segments, Time, TimeDelta};
+
+/// A one-way delay, or an RTT, that limits no other.
+const LONG: TimeDelta = TimeDelta(u64::MAX);
 
 /// A receiver on a path with a one-way delay of 30 ms.
 struct Bench {
@@ -95,4 +98,70 @@ fn sack_compression_waits_for_a_share_of_the_round_trip() {
     bench.delays.handshake = TimeDelta::from_millis(2);
     assert_eq!(bench.at_once([1, 2, 3]), [true; 3]);
     assert_eq!(bench.reply_to(4, Pushed::No), after(100));
+}
+
+/// Segments arrive in the given order, marked or not, as at a receiver of RFC 8257. Returns for each of them the acknowledgements that
+/// leave, as (next segment expected, echo).
+fn acknowledged_with_rfc8257(segments: &[(u32, bool)]) -> Vec<Vec<(u32, bool)>> {
+    let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+    let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
+    let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc8257, handshake: LONG };
+    let mut leaves = |&(segment, marked)| {
+        let mut acks = Vec::new();
+        let ecn = EcnFlags { marked, capable: true, reduced: false };
+        if receiver.is_flushed_by(ecn) {
+            receiver.acknowledged(&pool);
+            acks.push((receiver.expected.0, receiver.echoes_mark()));
+        }
+        receiver.on_ecn(ecn, EcnEcho::Rfc8257);
+        let rule = Some(delays.after(LONG, Pushed::No));
+        if receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply == Reply::Now {
+            receiver.acknowledged(&pool);
+            acks.push((receiver.expected.0, receiver.echoes_mark()));
+        }
+        acks
+    };
+    segments.iter().map(&mut leaves).collect()
+}
+
+/// Linux 6.12.117: a retransmission is not ECN-capable, and it and the next segment are acknowledged at once, above a gap, too.
+#[test]
+fn a_segment_without_ecn_and_the_next_one_are_acknowledged_immediately_if_configured() {
+    let leaves = |segments: &[u32], retransmitted: u32, ack_ce_immediately| {
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+        let rule = DelayedAck { ack_ce_immediately, sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
+        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
+        let leaves = |&segment: &u32| {
+            let ecn = EcnFlags { marked: false, capable: segment != retransmitted, reduced: false };
+            receiver.on_ecn(ecn, EcnEcho::Rfc3168);
+            let rule = Some(delays.after(LONG, Pushed::No));
+            let leaves = receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply == Reply::Now;
+            if leaves {
+                receiver.acknowledged(&pool);
+            }
+            leaves
+        };
+        segments.iter().map(leaves).collect::<Vec<_>>()
+    };
+    let above_gap = [1, 2, 3, 5, 4, 6, 7];
+    assert_eq!(leaves(&above_gap, 4, true), [true, true, true, false, true, true, false]);
+    assert_eq!(leaves(&above_gap, 4, false), [true, true, true, false, false, false, false]);
+    assert_eq!(leaves(&[0, 1, 2, 3, 4, 5], 2, true), [false, true, true, true, false, true]);
+    // Without ECN on the connection nothing is remarkable.
+    assert_eq!(leaves(&[0, 1, 2], 0, true), [false, true, false]);
+}
+
+#[test]
+fn each_change_of_marks_is_acknowledged_with_the_state_before_and_after_it() {
+    let (no, ce) = (false, true);
+    // The second segment of a pair is marked, then the pairs of marked segments, then the first of a pair is not marked.
+    assert_eq!(
+        acknowledged_with_rfc8257(&[(0, no), (1, ce), (2, ce), (3, ce), (4, no), (5, no), (6, no)]),
+        [vec![], vec![(1, no), (2, ce)], vec![], vec![(4, ce)], vec![(5, no)], vec![], vec![(7, no)]]
+    );
+    // Above a gap, a change ends the compression and nothing waits below it.
+    assert_eq!(
+        acknowledged_with_rfc8257(&[(1, no), (2, no), (3, no), (4, no), (5, ce), (6, ce), (7, no)]),
+        [vec![(0, no)], vec![(0, no)], vec![(0, no)], vec![], vec![(0, ce)], vec![], vec![(0, no)]]
+    );
 }

@@ -126,7 +126,7 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism {
         name: "a timeout during a fast recovery keeps ssthresh",
-        source: "observed in Linux 6.12",
+        source: "Linux, `tcp_enter_loss`",
         is_on: |spec| spec.timeout_keeps_reduction,
     },
     Mechanism {

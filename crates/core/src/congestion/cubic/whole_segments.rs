@@ -1,6 +1,7 @@
 //! Growth of CUBIC's window by whole segments: sections 3 and 4 of the paper, with its names, and with the numbers of Linux 6.18 as its
 //! parameters give them (`beta` 717 of 1024, `bic_scale` 41, `tcp_friendliness`, 250 ticks per second) and as its windows show them: over
-//! 10 Mbit/s with 40 ms and 3 % of random losses a kernel has 1.39 Mbit/s, this growth 1.41, and a real window with a real W_est 1.57.
+//! 10 Mbit/s with 40 ms and 3 % of random losses a kernel has 1.39 Mbit/s, this growth 1.43 ± 0.02 (standard error of six seeds), and a real
+//! window with a real W_est 1.57.
 
 use crate::congestion::support::segment_count::SegmentCount;
 use crate::primitives::units::{Cwnd, Time, TimeDelta};

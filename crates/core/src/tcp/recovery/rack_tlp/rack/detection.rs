@@ -114,6 +114,12 @@ impl Rack {
         }
     }
 
+    /// Time of the last transmission of an outstanding segment.
+    pub(crate) fn sent_at(&self, segment: SegmentNumber) -> Option<Time> {
+        let place = segment.position_from(self.snd_una)?;
+        self.segments.get(place).map(|sent| sent.xmit_ts)
+    }
+
     fn was_retransmitted(&self, segment: SegmentNumber) -> bool {
         self.segments.get((segment - self.snd_una).0 as usize).is_some_and(|sent| sent.retransmitted)
     }

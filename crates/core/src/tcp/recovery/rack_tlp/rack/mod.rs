@@ -172,12 +172,6 @@ impl Rack {
         lost.drop_front_unless(|segment| fate(segments, *snd_una, segment) == Some(Fate::Lost));
     }
 
-    /// Time of the last transmission of an outstanding segment.
-    pub(crate) fn sent_at(&self, segment: SegmentNumber) -> Option<Time> {
-        let place = segment.position_from(self.snd_una)?;
-        self.segments.get(place).map(|sent| sent.xmit_ts)
-    }
-
     /// Whether an unacknowledged segment was lost, whether or not it was retransmitted since.
     pub(crate) fn has_lost(&self) -> bool {
         self.lost_end > self.snd_una
