@@ -111,6 +111,7 @@ def test_a_run_stops_at_the_first_loss(opened: Open) -> None:
 def test_two_variants_step_together(opened: Open) -> None:
     page = opened("#example=one_flow")
     page.click("#compare")
+    expect(page.locator(".pane")).to_have_count(2)
     knob = page.locator("[id='knob-flows.web.propagation_rtt']")
     knob.fill("240 ms")
     knob.press("Enter")
