@@ -209,6 +209,16 @@ def test_a_transfer_of_a_size_completes() -> None:
 
 
 @needs_kernel
+def test_a_receiver_reads_in_intervals() -> None:
+    scenario = tb.Scenario(LINUX).with_({"flows.f.size": "20 kB", "flows.f.tcp.parameters.read_interval_ms": 500})
+    (flow,) = tb.simulate(scenario).flows.to_rows()
+    (at_once,) = tb.simulate(scenario.with_({"flows.f.tcp.parameters.read_interval_ms": None})).flows.to_rows()
+    # The first pause begins when the connection is accepted, before the data arrives.
+    assert at_once["completion_time_s"] < 0.2
+    assert 0.5 < flow["completion_time_s"] < 0.6
+
+
+@needs_kernel
 def test_the_state_of_the_connection_is_in_traces_and_columns() -> None:
     kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "state"]
     changes = {"duration": "6 s", "record.traces": [*kinds, "drops"], "flows.f.tcp.congestion": "reno"}

@@ -64,6 +64,7 @@ pub(crate) fn arguments(end: &EndSettings, settings: &Settings, data: Data) -> V
     if settings.quickack {
         line.push("TB_QUICKACK=1".into());
     }
+    line.extend(settings.read_interval.map(|interval| format!("TB_READ_INTERVAL={}", interval.0 / 1000)));
     line
 }
 

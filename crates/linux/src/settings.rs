@@ -4,7 +4,9 @@ use crate::kernels::{self, Kernel};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
+use tailback_core::primitives::units::TimeDelta;
 
 /// Parameters. All have defaults.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,14 +25,25 @@ struct Parameters {
     ecn: bool,
     /// Whether receivers acknowledge every segment.
     quickack: bool,
+    /// Milliseconds between the reads of a receiver; it reads at once by default.
+    read_interval_ms: Option<f64>,
     /// Memory of the kernel in MB.
     memory: u64,
 }
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        let (congestion, kernel, sysctl) = ("cubic".into(), None, Map::new());
-        Parameters { congestion, kernel, hz: 1000, sysctl, gso: 1, ecn: false, quickack: false, memory: 128 }
+        Parameters {
+            congestion: "cubic".into(),
+            kernel: None,
+            hz: 1000,
+            sysctl: Map::new(),
+            gso: 1,
+            ecn: false,
+            quickack: false,
+            read_interval_ms: None,
+            memory: 128,
+        }
     }
 }
 
@@ -43,9 +56,14 @@ pub(crate) struct Settings {
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) gso: u32,
     pub(crate) quickack: bool,
+    /// Between the reads of a receiver.
+    pub(crate) read_interval: Option<TimeDelta>,
     /// MB.
     pub(crate) memory: u64,
 }
+
+/// Valid intervals between reads: from the time that a few system calls take in a kernel's own time.
+const READ_INTERVALS_MS: RangeInclusive<f64> = 0.01..=10_000.0;
 
 /// Pages of a MB.
 const PAGES: u64 = 256;
@@ -60,7 +78,7 @@ impl Settings {
     }
 
     fn with_kernels(parameters: &str, folder: &Path) -> Result<Settings, String> {
-        let Parameters { congestion, kernel, hz, sysctl, gso, ecn, quickack, memory } = parse(parameters)?;
+        let Parameters { congestion, kernel, hz, sysctl, gso, ecn, quickack, read_interval_ms, memory } = parse(parameters)?;
         let key = |version: &Option<String>| {
             version.as_ref().map_or(format!("`hz` is {hz}"), |version| format!("`kernel` is \"{version}\""))
         };
@@ -73,11 +91,16 @@ impl Settings {
         }
         within("gso", gso.into(), 1..=65_535, "segments")?;
         within("memory", memory, 32..=4096, "MB")?;
-        Ok(Settings { sysctls: sysctls(&sysctl, ecn, memory)?, kernel, congestion, gso, quickack, memory })
+        if let Some(interval) = read_interval_ms.filter(|interval| !READ_INTERVALS_MS.contains(interval)) {
+            let (least, most) = (READ_INTERVALS_MS.start(), READ_INTERVALS_MS.end());
+            return Err(format!("`read_interval_ms` is {interval}; expected {least} to {most} ms"));
+        }
+        let read_interval = read_interval_ms.map(|interval| TimeDelta((interval * 1e9).round() as u64));
+        Ok(Settings { sysctls: sysctls(&sysctl, ecn, memory)?, kernel, congestion, gso, quickack, read_interval, memory })
     }
 }
 
-fn within(key: &str, value: u64, valid: std::ops::RangeInclusive<u64>, unit: &str) -> Result<(), String> {
+fn within(key: &str, value: u64, valid: RangeInclusive<u64>, unit: &str) -> Result<(), String> {
     if valid.contains(&value) {
         return Ok(());
     }
@@ -176,6 +199,7 @@ mod tests {
         assert!(refused(r#"{"tick": 1}"#).starts_with("unknown field `tick`, expected one of `congestion`, `kernel`, `hz`"));
         assert_eq!(refused(r#"{"gso": 0}"#), "`gso` is 0; expected 1 to 65535 segments");
         assert_eq!(refused(r#"{"memory": 1}"#), "`memory` is 1; expected 32 to 4096 MB");
+        assert_eq!(refused(r#"{"read_interval_ms": 0}"#), "`read_interval_ms` is 0; expected 0.01 to 10000 ms");
         assert!(refused(r#"{"hz": "fast"}"#).starts_with("`hz` is \"fast\": invalid type: string"));
         let text = refused(r#"{"congestion": "prague"}"#);
         assert_eq!(text, "`congestion` is \"prague\", which this kernel does not have; expected one of `htcp`, `cubic`");

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -127,14 +127,16 @@ class VirtualKernel:
         modules = dict(zip(case.groups, case.modules, strict=True))
         flows: dict[str, Any] = case.scenario.to_dict()["flows"]
         return {
-            group: {**flow, "tcp": {**self._tcp(modules[group], flow["tcp"]), **_interface(case)}}
+            group: {**flow, "tcp": {**self._tcp(modules[group], flow["tcp"], case.labels), **_interface(case)}}
             for group, flow in flows.items()
         }
 
-    def _tcp(self, module: str, tcp: dict[str, Any]) -> dict[str, Any]:
+    def _tcp(self, module: str, tcp: Mapping[str, Any], labels: Mapping[str, Any]) -> dict[str, Any]:
         parameters: dict[str, Any] = {"kernel": self.version, "hz": self.hz, "ecn": tcp["ecn"]}
         if not tcp["delayed_ack"]:
             parameters["quickack"] = True
+        if "read_interval_ms" in labels:
+            parameters["read_interval_ms"] = labels["read_interval_ms"]
         if "recovery" in tcp:
             parameters["sysctl"] = {"net": {"ipv4": {"tcp_sack": False}}}
         return {"stack": "linux", "congestion": module, "parameters": parameters}

@@ -261,10 +261,32 @@ static void wait_forever(void)
 		pause();
 }
 
+/* Reads everything that has arrived, every so many ns, until the end. */
+static void read_in_intervals(int connection, uint64_t interval)
+{
+	struct timespec pause = { interval / 1000000000, interval % 1000000000 };
+	ssize_t read;
+
+	do {
+		nanosleep(&pause, NULL);
+		do
+			read = recv(connection, data, 1u << 30, MSG_TRUNC | MSG_DONTWAIT);
+		while (read > 0);
+	} while (read < 0 && errno == EAGAIN);
+}
+
+static void read_at_once(int connection)
+{
+	ssize_t read;
+
+	do
+		read = recv(connection, data, 1u << 30, MSG_TRUNC | MSG_WAITALL);
+	while (read > 0);
+}
+
 static void receive(int listener, unsigned local, unsigned remote)
 {
 	int connection;
-	ssize_t read;
 
 	if (listen(listener, 1))
 		fail("listen: %s", strerror(errno));
@@ -272,9 +294,10 @@ static void receive(int listener, unsigned local, unsigned remote)
 	if (connection < 0)
 		fail("accept: %s", strerror(errno));
 	report_connection(local, remote);
-	do
-		read = recv(connection, data, 1u << 30, MSG_TRUNC | MSG_WAITALL);
-	while (read > 0);
+	if (getenv("TB_READ_INTERVAL"))
+		read_in_intervals(connection, number("TB_READ_INTERVAL"));
+	else
+		read_at_once(connection);
 	shutdown(connection, SHUT_WR);
 }
 
