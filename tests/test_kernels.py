@@ -220,7 +220,7 @@ def test_a_receiver_reads_in_intervals() -> None:
 
 @needs_kernel
 def test_the_state_of_the_connection_is_in_traces_and_columns() -> None:
-    kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "state"]
+    kinds = ["cwnd", "ssthresh", "rtt", "rto", "in_flight", "state"]
     changes = {"duration": "6 s", "record.traces": [*kinds, "drops"], "flows.f.tcp.congestion": "reno"}
     run = tb.simulate(tb.Scenario(LINUX).with_(changes))
     traces = {kind: run.trace(kind) for kind in kinds}
@@ -230,10 +230,12 @@ def test_the_state_of_the_connection_is_in_traces_and_columns() -> None:
     assert 2 <= traces["ssthresh"]["ssthresh_packets"].max() < 1000
     assert traces["state"]["state"][0] == "slow_start"
     assert {"recovery", "congestion_avoidance"} <= set(traces["state"]["state"])
-    assert 0 < traces["in_flight"]["in_flight_packets"].max() <= traces["cwnd"]["cwnd_packets"].max()
     (flow,) = run.flows.to_rows()
-    # Linux: at least 200 ms, above the smoothed RTT.
+    assert traces["rto"]["rto_s"][-1] == flow["rto_s"]
+    # Linux: 1 s before the first sample, then at least 200 ms above the smoothed RTT.
+    assert traces["rto"]["rto_s"][0] == 1
     assert 0.2 < flow["rto_s"] < 1
+    assert 0 < traces["in_flight"]["in_flight_packets"].max() <= traces["cwnd"]["cwnd_packets"].max()
     assert flow["lost_packets"] > 0
 
 

@@ -178,3 +178,18 @@ def test_erica_guarantees_minimum_cell_rates(seed: int) -> None:
     assert guaranteed(seed, "60 Mbps", None) == pytest.approx([75 * payload, 15 * payload], rel=0.1)
     # 30 + 60 / 4 and 15.
     assert guaranteed(seed, "30 Mbps", None, None, None) == pytest.approx([45 * payload, *[15 * payload] * 3], rel=0.1)
+
+
+def test_each_timeout_doubles_the_retransmission_timeout() -> None:
+    flows = {"f": {"propagation_rtt": "40 ms", "tcp": {"preset": "newreno"}}}
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="60 s", flows=flows)
+    run = tb.simulate(scenario.with_({"topology.dumbbell.loss": {"probability": "20 %"}, "record.traces": ["rto", "state"]}), seed=1)
+    rto = dict(zip(run.trace("rto")["time_s"], run.trace("rto")["rto_s"], strict=True))
+    state = run.trace("state")
+    times = list(rto)
+    # A timeout changes the state, unless the sender was in that state already.
+    timeouts = [time for time, word in zip(state["time_s"], state["state"], strict=True) if word == "timeout"]
+    assert len(timeouts) > 5
+    for time in timeouts:
+        before = rto[times[times.index(time) - 1]]
+        assert rto[time] == pytest.approx(2 * before)

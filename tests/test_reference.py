@@ -38,7 +38,7 @@ class Silent(tb.user_code.Host):
 
 def everything() -> list[tb.Run]:
     """Runs that together have every table with all its columns."""
-    traces = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "queue", "drops", "packets"]
+    traces = ["cwnd", "ssthresh", "rtt", "rto", "in_flight", "segments", "acks", "state", "queue", "drops", "packets"]
     tcp = tb.dumbbell(
         rate="10 Mbps",
         delay="10 ms",

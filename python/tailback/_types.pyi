@@ -642,13 +642,14 @@ class TraceTable(TypedDict, total=False):
     in_flight: list[str]
     packets: list[str]
     queue: list[str]
+    rto: list[str]
     rtt: list[str]
     segments: list[str]
     ssthresh: list[str]
     state: list[str]
     throughput: Throughput
-TraceWord: TypeAlias = (Literal['cwnd', 'ssthresh', 'rtt', 'in_flight', 'segments', 'acks', 'state', 'controller', 'throughput',
-        'queue', 'drops', 'departures', 'packets'])
+TraceWord: TypeAlias = (Literal['cwnd', 'ssthresh', 'rtt', 'rto', 'in_flight', 'segments', 'acks', 'state', 'controller',
+        'throughput', 'queue', 'drops', 'departures', 'packets'])
 Traces: TypeAlias = list[TraceWord] | TraceTable
 class Traffic(TypedDict, total=False):
     all_to_all: str | list[str]

@@ -45,6 +45,7 @@ impl FlowReports {
                 cwnd: is_traced(*flow, TraceKind::Cwnd).then(Vec::new),
                 ssthresh: is_traced(*flow, TraceKind::Ssthresh).then(Vec::new),
                 smoothed_rtt: is_traced(*flow, TraceKind::Rtt).then(Vec::new),
+                rto: is_traced(*flow, TraceKind::Rto).then(Vec::new),
                 in_flight: is_traced(*flow, TraceKind::InFlight).then(Vec::new),
                 state: is_traced(*flow, TraceKind::State).then(Vec::new),
             };
@@ -119,6 +120,7 @@ impl FlowReports {
                     "cwnd" => rows(&changes.cwnd, packets),
                     "ssthresh" => rows(&changes.ssthresh, packets),
                     "rtt" => rows(&changes.smoothed_rtt, |rtt: TimeDelta| Value::Number(rtt.seconds())),
+                    "rto" => rows(&changes.rto, |rto: TimeDelta| Value::Number(rto.seconds())),
                     "in_flight" => rows(&changes.in_flight, packets),
                     "state" => rows(&changes.state, Value::Word),
                     _ => Vec::new(),

@@ -189,14 +189,16 @@ pub(crate) struct Changes {
     pub(crate) cwnd: Option<Vec<(Time, Bytes)>>,
     pub(crate) ssthresh: Option<Vec<(Time, Bytes)>>,
     pub(crate) smoothed_rtt: Option<Vec<(Time, TimeDelta)>>,
+    pub(crate) rto: Option<Vec<(Time, TimeDelta)>>,
     pub(crate) in_flight: Option<Vec<(Time, Bytes)>>,
     pub(crate) state: Option<Vec<(Time, &'static str)>>,
 }
 
 impl Changes {
     pub(crate) fn is_any(&self) -> bool {
-        let Changes { cwnd, ssthresh, smoothed_rtt, in_flight, state } = self;
-        cwnd.is_some() || ssthresh.is_some() || smoothed_rtt.is_some() || in_flight.is_some() || state.is_some()
+        let Changes { cwnd, ssthresh, smoothed_rtt, rto, in_flight, state } = self;
+        let are = [cwnd.is_some(), ssthresh.is_some(), smoothed_rtt.is_some(), rto.is_some(), in_flight.is_some()];
+        are.contains(&true) || state.is_some()
     }
 }
 
@@ -230,6 +232,7 @@ impl Watch {
                 note(&mut changes.cwnd, now, report.cwnd);
                 note(&mut changes.ssthresh, now, report.ssthresh);
                 note(&mut changes.smoothed_rtt, now, report.smoothed_rtt);
+                note(&mut changes.rto, now, report.rto);
                 note(&mut changes.in_flight, now, report.in_flight);
                 note(&mut changes.state, now, report.state_word());
             }

@@ -40,6 +40,7 @@ TRACES = {
     "ssthresh": ("ssthresh_packets", True, "slow-start threshold, packets"),
     "in_flight": ("in_flight_packets", True, "in flight, packets"),
     "rtt": ("rtt_s", False, "round trip, s"),
+    "rto": ("rto_s", True, "retransmission timeout, s"),
     "throughput": ("throughput_bps", True, "throughput"),
     "queue": ("queue_units", True, "queue"),
     "segments": ("segment", False, "segment sent"),

@@ -451,6 +451,8 @@ pub enum TraceKind {
     Ssthresh,
     /// Round-trip samples in seconds.
     Rtt,
+    /// Retransmission timeout with its backoff in seconds, at each change.
+    Rto,
     /// Segments sent and not yet acknowledged, at each acknowledgement.
     InFlight,
     /// Data segments as sent: number and transmission.

@@ -302,6 +302,19 @@ pub const TABLES: &[Described] = &[
         ],
     },
     Described {
+        table: "rto",
+        row: "A change of a sender's retransmission timeout.",
+        columns: &[
+            TIME,
+            GROUP,
+            FLOW,
+            (
+                "rto_s",
+                "New retransmission timeout, with the backoff after timeouts (RFC 6298). For a `stack`, as the stack reports it.",
+            ),
+        ],
+    },
+    Described {
         table: "in_flight",
         row: "An acknowledgement received by a sender.",
         columns: &[

@@ -11,7 +11,7 @@ use crate::primitives::ids::GroupId;
 use crate::primitives::packet::OutgoingPacket;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Time, TimeDelta};
-use crate::tcp::sender::Sender;
+use crate::tcp::sender::{Sender, Tcp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,6 +32,7 @@ pub(super) struct FlowTraces {
     in_flight: Vec<u32>,
     acks: Vec<(SegmentNumber, bool)>,
     ssthresh: Series<f64>,
+    rto: Series<TimeDelta>,
     segments: Series<(SegmentNumber, u32)>,
     states: Series<State>,
     law: Series<(u32, f64)>,
@@ -57,6 +58,7 @@ struct TracedFlow {
     state: Option<State>,
     cwnd: f64,
     ssthresh: f64,
+    rto: TimeDelta,
     /// For each internal quantity of its controller, the index into all names, and the value.
     law: Vec<(u32, f64)>,
     /// Delivered payload bytes per bin.
@@ -78,7 +80,8 @@ impl TracedFlow {
     fn of(flow: FlowId, network: &Network) -> TracedFlow {
         let transport = &network.groups[network.flows[flow].group].transport;
         let is_tcp = matches!(transport, Transport::Tcp(..));
-        TracedFlow { flow, kinds: 0, is_tcp, state: None, cwnd: 0.0, ssthresh: 0.0, law: Vec::new(), bins: Vec::new() }
+        let (rto, law, bins) = (TimeDelta::ZERO, Vec::new(), Vec::new());
+        TracedFlow { flow, kinds: 0, is_tcp, state: None, cwnd: 0.0, ssthresh: 0.0, rto, law, bins }
     }
 
     fn has(&self, kind: TraceKind) -> bool {
@@ -157,6 +160,7 @@ impl FlowTraces {
         self.in_flight.drain(..gone.min(self.in_flight.len()));
         self.acks.drain(..gone.min(self.acks.len()));
         forget_series(&mut self.ssthresh, gone);
+        forget_series(&mut self.rto, gone);
         forget_series(&mut self.segments, gone);
         forget_series(&mut self.states, gone);
         forget_series(&mut self.law, gone);
@@ -172,6 +176,7 @@ impl FlowTraces {
         append(&mut self.in_flight, before, &other.in_flight, NONE);
         append(&mut self.acks, before, &other.acks, NO_ACK);
         append_series(&mut self.ssthresh, before, &other.ssthresh);
+        append_series(&mut self.rto, before, &other.rto);
         append_series(&mut self.segments, before, &other.segments);
         append_series(&mut self.states, before, &other.states);
         append_series(&mut self.law, before, &other.law);
@@ -215,7 +220,8 @@ impl FlowTraces {
     }
 
     /// The sender has finished processing; this completes the row.
-    pub(super) fn on_window(&mut self, flow: FlowId, now: Time, sender: &Sender) {
+    pub(super) fn on_window(&mut self, flow: FlowId, tcp: &Tcp<'_>) {
+        let (now, sender) = (tcp.now, &*tcp.sender);
         let place = self.places[flow];
         let Some(of) = self.flows.get_mut(place as usize).filter(|of| of.kinds & OF_MOMENTS != 0) else { return };
         let moment = self.times.len();
@@ -227,6 +233,13 @@ impl FlowTraces {
         if ssthresh != of.ssthresh && of.has(TraceKind::Ssthresh) {
             of.ssthresh = ssthresh;
             self.ssthresh.push((moment as u32, ssthresh));
+        }
+        if of.has(TraceKind::Rto) {
+            let rto = tcp.rto();
+            if rto != of.rto {
+                of.rto = rto;
+                self.rto.push((moment as u32, rto));
+            }
         }
         for (index, (name, last)) in of.law.iter_mut().enumerate() {
             let value = sender.controller.quantity(index, now);
@@ -335,6 +348,7 @@ const fn bit(kind: TraceKind) -> u16 {
         TraceKind::Throughput(_) => 128,
         TraceKind::Packets => 256,
         TraceKind::Law => 512,
+        TraceKind::Rto => 1024,
         TraceKind::Queue | TraceKind::Drops | TraceKind::Departures => 0,
     }
 }
@@ -401,6 +415,11 @@ impl<'a> Tables<'a> {
                 let (moments, rows) = self.sorted(&of.ssthresh);
                 let ssthresh = rows.iter().map(|row| row.1).collect();
                 self.table("ssthresh", &moments, [("ssthresh_packets", Column::Float(ssthresh))])
+            }
+            TraceKind::Rto => {
+                let (moments, rows) = self.sorted(&of.rto);
+                let rto = rows.iter().map(|row| row.1.seconds()).collect();
+                self.table("rto", &moments, [("rto_s", Column::Float(rto))])
             }
             TraceKind::Segments => {
                 let (moments, rows) = self.sorted(&of.segments);

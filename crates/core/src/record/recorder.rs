@@ -11,7 +11,7 @@ use crate::primitives::packet::{Ecn, OutgoingPacket, Packet};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::DropReason;
-use crate::tcp::sender::Sender;
+use crate::tcp::sender::{Sender, Tcp};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -137,8 +137,8 @@ impl Recorder {
 
     /// The sender has processed an event: record the changes.
     #[inline(never)]
-    pub(crate) fn on_window(&mut self, flow: FlowId, now: Time, sender: &Sender) {
-        self.flows.on_window(flow, now, sender);
+    pub(crate) fn on_window(&mut self, flow: FlowId, tcp: &Tcp<'_>) {
+        self.flows.on_window(flow, tcp);
     }
 
     /// New payload reached its receiver.

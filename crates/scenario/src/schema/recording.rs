@@ -26,6 +26,7 @@ words! {
         Cwnd = "cwnd",
         Ssthresh = "ssthresh",
         Rtt = "rtt",
+        Rto = "rto",
         InFlight = "in_flight",
         Segments = "segments",
         Acks = "acks",
@@ -63,6 +64,8 @@ record! {
         ssthresh: FlowTraces = FlowTraces::default(),
         /// Round-trip samples.
         rtt: FlowTraces = FlowTraces::default(),
+        /// Retransmission timeout at each change, with its backoff.
+        rto: FlowTraces = FlowTraces::default(),
         /// Packets in flight.
         in_flight: FlowTraces = FlowTraces::default(),
         /// Transmissions of data segments.

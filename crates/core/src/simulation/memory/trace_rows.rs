@@ -150,6 +150,7 @@ impl<'a> RunBounds<'a> {
             // A sender without timestamps or transmission times measures one segment per round trip.
             TraceKind::Rtt if !sum.times_all => acks.min(sum.rounds),
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
+            TraceKind::Rto => acks + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {
                 acks.min(4.0 * sum.rounds) + 2.0 * (acks.min(sum.restarts) + sum.attempts + sum.flows)
             }
@@ -504,6 +505,7 @@ pub(super) mod tests {
             TraceKind::Cwnd,
             TraceKind::Ssthresh,
             TraceKind::Rtt,
+            TraceKind::Rto,
             TraceKind::InFlight,
             TraceKind::Segments,
             TraceKind::Acks,

@@ -164,7 +164,7 @@ impl SenderTurn<'_> {
         if O::TRACED
             && let Some(recorder) = fabric.outcomes.recorder_mut()
         {
-            recorder.on_window(flow, now, tcp.sender);
+            recorder.on_window(flow, tcp);
         }
     }
 

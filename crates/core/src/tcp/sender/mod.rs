@@ -221,6 +221,11 @@ impl Tcp<'_> {
         (recovery, SenderView { sequence, spec: self.spec, estimator: &timer.estimator, pacer, controller, now, clock_phase })
     }
 
+    /// The retransmission timeout with its backoff.
+    pub(crate) fn rto(&self) -> TimeDelta {
+        self.sender.timer.estimator.timeout(&self.spec.timer)
+    }
+
     /// Estimated number of segments in the network.
     #[inline]
     pub(crate) fn pipe(&self) -> Segments {
