@@ -27,7 +27,7 @@ Subclasses of `UserWarning`:
 * `ScenarioWarning`: a scenario is valid but probably not as intended
 * `CheckpointWarning`: a checkpoint could not be written, and the run continues
 * `ThreadsWarning`: a run uses fewer threads than requested
-* `HostWarning`: a transport ended the connection of a flow before its transfer was complete
+* `HostWarning`: the network did not carry packets of a transport, or it ended the connection of a flow before its transfer was complete
 * `StarvationWarning`: flows had data and delivered next to nothing
 * `PredictionWarning`: a prediction may be wrong
 * `IntervalWarning`: a bootstrap interval of few values is too narrow
@@ -236,9 +236,11 @@ class ThreadsWarning(UserWarning):
 
 
 class HostWarning(UserWarning):
-    """A transport at the end of a flow ended its connection before the transfer was complete and before the flow's stop.
+    """A transport at the end of a flow ended its connection before the transfer was complete and before the flow's stop, or sent
+    packets that the network did not carry.
 
-    The text names the host, the time and the transport's reason. Without a connection, the flow sends no more data.
+    The text names the host, and the time and the transport's reason, or the number of packets by reason. Without a connection,
+    the flow sends no more data.
     """
 
 

@@ -258,7 +258,7 @@ mod tests {
         let report = emulation.report();
         assert_eq!(report.floats("delivered_packets").unwrap(), [6.0]);
         assert_eq!(report.floats("slipped_share").unwrap(), [0.0]);
-        assert_eq!(emulation.hosts.refused, RejectedPackets::default());
+        assert_eq!(emulation.hosts.rejected(), RejectedPackets::default());
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
         let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
         emulation.run(&DriverControl::default()).unwrap();
         assert!(world.seen.borrow().is_empty());
-        assert_eq!(emulation.hosts.refused, RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
+        assert_eq!(emulation.hosts.rejected(), RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The reports of the hosts of flows in the results of a run.
 
+use crate::host_loop::{HostLoop, RejectedPackets};
 use crate::report::{Changes, TransportReport, Watch};
-use crate::virtual_hosts::{VirtualHost, VirtualHosts};
+use crate::virtual_hosts::{VirtualClock, VirtualHost, VirtualHosts};
 use std::cmp::Ordering;
 use std::io;
 use tailback_core::network::{FlowId, Network, TraceKind};
@@ -80,15 +81,32 @@ impl FlowReports {
     }
 
     /// The measurements of the flows up to now. A host without a report, because it has failed, has unknown values.
-    pub(crate) fn external(&self, hosts: &mut VirtualHosts) -> ExternalFlows {
+    pub(crate) fn external(&self, all: &mut HostLoop<VirtualHosts, VirtualClock>) -> ExternalFlows {
+        let rejected: Vec<u64> =
+            self.flows.iter().map(|flow| flow.hosts.map(|host| all.rejected_of(host).sent()).iter().sum()).collect();
+        let hosts = all.hosts_mut();
         let mut one = |host: usize| hosts.report(host).unwrap_or_default();
         let reports: Vec<[TransportReport; 2]> = self.flows.iter().map(|flow| flow.hosts.map(&mut one)).collect();
-        let all = self.flows.iter().zip(&reports).zip(&self.at_warmup).zip(&self.base_rtts);
-        all.map(|(((flow, now), before), &base_rtt)| {
-            let receiver = &hosts.hosts[flow.hosts[1]];
-            (flow.flow, ExternalFlow { base_rtt: Some(base_rtt), ..flow.measured(now, before, receiver) })
+        let all = self.flows.iter().zip(&reports).zip(&self.at_warmup).zip(self.base_rtts.iter().zip(rejected));
+        all.map(|(((flow, now), before), (&base_rtt, rejected_packets))| {
+            let measured = flow.measured(now, before, &hosts.hosts[flow.hosts[1]]);
+            (flow.flow, ExternalFlow { base_rtt: Some(base_rtt), rejected_packets, ..measured })
         })
         .collect()
+    }
+
+    /// A text about packets that the network did not carry.
+    pub(crate) fn rejections(&self, all: &mut HostLoop<VirtualHosts, VirtualClock>) -> Option<String> {
+        let hosts = self.flows.iter().flat_map(|flow| flow.hosts).map(|host| (host, all.rejected_of(host)));
+        let rejected: Vec<(usize, RejectedPackets)> = hosts.filter(|(_, of_host)| of_host.sent() > 0).collect();
+        let (host, of_host) = rejected.first()?;
+        let name = &all.hosts_mut().hosts[*host].name;
+        let others = match rejected.len() - 1 {
+            0 => String::new(),
+            1 => " (and 1 more host)".into(),
+            more => format!(" (and {more} more hosts)"),
+        };
+        Some(format!("the network did not carry {} packets of `{name}`: {of_host}{others}", of_host.sent()))
     }
 
     /// A text about connections that a transport has ended before the transfer was complete and before the application stopped.
@@ -209,6 +227,7 @@ impl ReportedFlow {
             mean_rtt: sender.rtt_samples.and_then(|samples| samples.mean_since(of_sender.rtt_samples.unwrap_or_default())),
             min_rtt: sender.min_rtt,
             rto: sender.rto,
+            rejected_packets: 0,
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
 use crate::segment_numbers::{ListedSegments, SegmentNumbers};
 use crate::virtual_hosts::VirtualHosts;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::net::Ipv4Addr;
+use std::ops::AddAssign;
+use std::{fmt, io};
 use tailback_core::network::FlowId;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
@@ -50,6 +51,35 @@ pub struct RejectedPackets {
     pub not_taken: u64,
 }
 
+impl AddAssign for RejectedPackets {
+    fn add_assign(&mut self, other: RejectedPackets) {
+        self.other_protocol += other.other_protocol;
+        self.no_route += other.no_route;
+        self.impossible_size += other.impossible_size;
+        self.not_taken += other.not_taken;
+    }
+}
+
+impl RejectedPackets {
+    /// Packets that a host has sent and the network has not carried.
+    pub fn sent(&self) -> u64 {
+        self.other_protocol + self.no_route + self.impossible_size
+    }
+}
+
+/// The packets that a host has sent in vain, by reason.
+impl fmt::Display for RejectedPackets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons = [
+            (self.other_protocol, "are not IPv4"),
+            (self.no_route, "are not from its own address to that of the other end"),
+            (self.impossible_size, "are empty or too large"),
+        ];
+        let given = reasons.iter().filter(|(count, _)| *count > 0).map(|(count, reason)| format!("{count} {reason}"));
+        f.write_str(&given.collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// Hosts connected to an engine, and the clock that drives them.
 pub(crate) struct HostLoop<H, C> {
     hosts: H,
@@ -69,7 +99,8 @@ pub(crate) struct HostLoop<H, C> {
     lead: TimeDelta,
     sent: u64,
     delivered: u64,
-    pub(crate) refused: RejectedPackets,
+    /// Of hosts with any.
+    rejected: BTreeMap<usize, RejectedPackets>,
     observer: PacketObserver,
 }
 
@@ -102,7 +133,7 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
             lead: course.lead,
             sent: 0,
             delivered: 0,
-            refused: RejectedPackets::default(),
+            rejected: BTreeMap::new(),
             observer,
         }
     }
@@ -113,7 +144,20 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
 
     /// The hosts, and the packets that were not carried.
     pub(crate) fn into_hosts(self) -> (H, RejectedPackets) {
-        (self.hosts, self.refused)
+        let rejected = self.rejected();
+        (self.hosts, rejected)
+    }
+
+    /// Packets that were not carried, of all hosts.
+    pub(crate) fn rejected(&self) -> RejectedPackets {
+        let mut all = RejectedPackets::default();
+        self.rejected.values().for_each(|&of_host| all += of_host);
+        all
+    }
+
+    /// Packets of a host that were not carried.
+    pub(crate) fn rejected_of(&self, host: usize) -> RejectedPackets {
+        self.rejected.get(&host).copied().unwrap_or_default()
     }
 
     pub(crate) fn observer(&mut self) -> &mut PacketObserver {
@@ -229,7 +273,9 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
         self.observer.on_delivered(self.pacer.now(), key, ObservedPacket { host: host as u32, packet: &packet });
         let is_taken = self.hosts.give(host, &packet)?;
         self.delivered += u64::from(is_taken);
-        self.refused.not_taken += u64::from(!is_taken);
+        if !is_taken {
+            self.rejected.entry(host).or_default().not_taken += 1;
+        }
         self.in_flight.put_back(packet);
         // The host's TCP ran during the write and may have replied: its packets are stamped immediately.
         self.take_all(engine, host)
@@ -247,11 +293,11 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
 
     fn hand_in(&mut self, engine: &mut Engine, host: usize, packet: Vec<u8>) {
         let Some(ends) = ip::ends(&packet) else {
-            self.refused.other_protocol += 1;
+            self.rejected.entry(host).or_default().other_protocol += 1;
             return;
         };
         let Some(&flow) = self.ways.get(&ip::number(ends)) else {
-            self.refused.no_route += 1;
+            self.rejected.entry(host).or_default().no_route += 1;
             return;
         };
         self.advance(engine, self.pacer.now());
@@ -271,7 +317,7 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
                 // It may already be known.
                 self.take_fates(engine);
             }
-            None => self.refused.impossible_size += 1,
+            None => self.rejected.entry(host).or_default().impossible_size += 1,
         }
     }
 
@@ -279,7 +325,7 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
         let (elapsed, slipped) = (self.pacer.elapsed().seconds(), self.pacer.slipped.seconds());
         let slipped_share = if elapsed > 0.0 { slipped / elapsed } else { 0.0 };
         let lateness = |share| self.pacer.lateness.percentile(share);
-        let RejectedPackets { other_protocol, no_route, impossible_size, not_taken } = self.refused;
+        let RejectedPackets { other_protocol, no_route, impossible_size, not_taken } = self.rejected();
         let columns = [
             ("elapsed_s", Column::Float(vec![elapsed])),
             ("slipped_s", Column::Float(vec![slipped])),

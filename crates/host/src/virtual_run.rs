@@ -168,9 +168,11 @@ impl VirtualRun {
         Ok(is_done)
     }
 
-    /// A text about connections that a transport has ended by itself, before the transfer was complete and before the application stopped.
-    pub fn early_ends(&mut self) -> Option<String> {
-        self.reports.early_ends(self.network.hosts().hosts_mut())
+    /// Texts about packets of hosts that the network did not carry, and about connections that a transport has ended by itself, before the
+    /// transfer was complete and before the application stopped.
+    pub fn warnings(&mut self) -> Vec<String> {
+        let rejections = self.reports.rejections(self.network.hosts());
+        rejections.into_iter().chain(self.reports.early_ends(self.network.hosts().hosts_mut())).collect()
     }
 
     /// The failure of user code, if any; user code runs on one thread.
@@ -193,7 +195,7 @@ impl VirtualRun {
     /// # Errors
     /// The engine has lost or duplicated a packet.
     pub fn results(&mut self) -> Result<Results, ConservationError> {
-        let external = self.reports.external(self.network.hosts().hosts_mut());
+        let external = self.reports.external(self.network.hosts());
         let (results, until) = self.network.with_engine(|engine| (engine.results_with(&external), engine.now()));
         let mut results = results?;
         self.reports.add_traces(self.network.hosts().hosts_mut(), until, &mut results.traces);

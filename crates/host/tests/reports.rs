@@ -76,6 +76,12 @@ fn run(flow: &str, more: &str, fails: bool) -> VirtualRun {
 
 /// `report`: that of the senders at the start.
 fn run_with(flow: &str, more: &str, report: TransportReport, fails: bool) -> VirtualRun {
+    let bursts = [250, 1000].map(|ms| Time::ZERO + TimeDelta::from_millis(ms)).to_vec();
+    run_of(flow, more, |ends| Sender { ends, bursts: bursts.clone(), report: report.clone(), fails, has_been_polled: false })
+}
+
+/// `sender`: that between these ends.
+fn run_of(flow: &str, more: &str, sender: impl Fn((SocketAddrV4, SocketAddrV4)) -> Sender) -> VirtualRun {
     let text = format!(
         "duration = \"2 s\"\n{more}\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {{buffer = \"20 packets\"}}\n\
          [flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {{stack = \"user:probe\"}}\n{flow}\n\
@@ -85,9 +91,7 @@ fn run_with(flow: &str, more: &str, report: TransportReport, fails: bool) -> Vir
     let hosted = Scenario::from_toml(&text, "").unwrap().hosted().unwrap();
     let ends = |flow: &HostedFlow| -> [Box<dyn Host>; 2] {
         let ends = (SocketAddrV4::new(flow.from, 1000), SocketAddrV4::new(flow.to, 443));
-        let bursts = [250, 1000].map(|ms| Time::ZERO + TimeDelta::from_millis(ms)).to_vec();
-        let sender = Sender { ends, bursts, report: report.clone(), fails, has_been_polled: false };
-        [Box::new(sender), Box::new(Receiver(0))]
+        [Box::new(sender(ends)), Box::new(Receiver(0))]
     };
     let ends = hosted.hosts.flows.iter().map(ends).collect();
     VirtualRun::of_flows(hosted.network, &hosted.hosts, ends, Engine::new)
@@ -190,14 +194,33 @@ fn a_connection_that_ends_by_itself_is_reported_until_the_transfer_is_complete_o
         let ended = ConnectionEnd { at: Time::ZERO + TimeDelta::from_millis(at), reason: "timed out".into() };
         let mut run = run_with(flow, "", TransportReport { ended: Some(ended), ..TransportReport::default() }, false);
         assert!(run.run_for(Time::NEVER, u64::MAX));
-        run.early_ends()
+        run.warnings()
     };
-    assert_eq!(ended("", 550).as_deref(), Some("`web.sender` ended its connection at 0.550 s: timed out"));
-    assert_eq!(ended("size = \"12220 B\"", 550), None);
-    assert!(ended("size = \"1 MB\"", 550).is_some());
-    assert_eq!(ended("stop = \"0.5 s\"", 550), None);
-    let both = ended("count = 2", 550).unwrap();
-    assert_eq!(both, "`web.sender[0]` ended its connection at 0.550 s: timed out (and 1 more flow)");
+    assert_eq!(ended("", 550), ["`web.sender` ended its connection at 0.550 s: timed out"]);
+    assert!(ended("size = \"12220 B\"", 550).is_empty());
+    assert_eq!(ended("size = \"1 MB\"", 550).len(), 1);
+    assert!(ended("stop = \"0.5 s\"", 550).is_empty());
+    let both = ended("count = 2", 550);
+    assert_eq!(both, ["`web.sender[0]` ended its connection at 0.550 s: timed out (and 1 more flow)"]);
+}
+
+#[test]
+fn packets_to_a_wrong_address_are_counted_and_reported() {
+    let astray = |(source, _): (SocketAddrV4, SocketAddrV4)| Sender {
+        ends: (source, SocketAddrV4::new([192, 0, 2, 1].into(), 443)),
+        bursts: vec![Time::ZERO + TimeDelta::from_millis(250)],
+        report: TransportReport::default(),
+        fails: false,
+        has_been_polled: false,
+    };
+    let mut run = run_of("count = 2", "", astray);
+    assert!(run.run_for(Time::NEVER, u64::MAX));
+    let text = "the network did not carry 10 packets of `web.sender[0]`: 10 are not from its own address to that of the other end (and 1 more host)";
+    assert_eq!(run.warnings(), [text]);
+    let Results { flows, .. } = run.results().unwrap();
+    let rejected = flows.floats("rejected_packets").unwrap();
+    assert_eq!(rejected[..2], [10.0, 10.0]);
+    assert!(rejected[2].is_nan(), "a simulated flow");
 }
 
 #[test]

@@ -139,11 +139,11 @@ impl Running {
         }
     }
 
-    /// A text about connections that a transport has ended too early.
-    pub fn early_ends(&mut self) -> Option<String> {
+    /// Texts about packets of hosts that were not carried, and about connections that a transport has ended too early.
+    pub fn host_warnings(&mut self) -> Vec<String> {
         match self {
-            Running::Hosted(hosted) => unlocked(hosted).run.early_ends(),
-            _ => None,
+            Running::Hosted(hosted) => unlocked(hosted).run.warnings(),
+            _ => Vec::new(),
         }
     }
 

@@ -150,9 +150,10 @@ impl Simulation {
         self.running.finish_capture()
     }
 
-    /// A text about connections that a transport has ended before their transfers were complete; `None` if there are none.
-    fn early_ends(&mut self) -> Option<String> {
-        self.running.early_ends()
+    /// Texts about packets of hosts that the network did not carry, and about connections that a transport has ended before their
+    /// transfers were complete.
+    fn host_warnings(&mut self) -> Vec<String> {
+        self.running.host_warnings()
     }
 
     /// Measurements up to now, after a check of packet conservation.

@@ -334,8 +334,8 @@ def advance(simulation: _core.Simulation, progress: Callable[[float], None], unt
         error.run = Run(simulation.results())
         raise
     is_over = until_s is None or simulation.now_s >= simulation.duration_s
-    if is_over and (early_ends := simulation.early_ends()):
-        warn(HostWarning(early_ends))
+    for problem in simulation.host_warnings() if is_over else ():
+        warn(HostWarning(problem))
 
 
 def with_changes(scenario: dict[str, Any], at: str, changes: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -95,6 +95,10 @@ pub const TABLES: &[Described] = &[
                 "Retransmission timeout at the end of the run, with its backoff, as a stack reports it. Present as `lost_packets` is.",
             ),
             (
+                "rejected_packets",
+                "Packets of both ends of a stack that the network did not carry, over the whole run: not IPv4, not between the addresses of the ends, or empty. Present as `lost_packets` is.",
+            ),
+            (
                 "stalls",
                 "Times at which the playback ran out of data, over the whole run. Only if some flow is video, and for it.",
             ),

@@ -32,13 +32,15 @@ pub struct ExternalFlow {
     pub min_rtt: Option<TimeDelta>,
     /// Retransmission timeout at the end of the run.
     pub rto: Option<TimeDelta>,
+    /// Packets of both ends that the network did not carry, over the whole run.
+    pub rejected_packets: u64,
 }
 
 /// The external flows that are known.
 pub type ExternalFlows = BTreeMap<FlowId, ExternalFlow>;
 
 /// Columns of the table of flows that simulated flows do not have.
-pub(super) const REPORTED_ONLY: [&str; 3] = ["lost_packets", "min_rtt_s", "rto_s"];
+pub(super) const REPORTED_ONLY: [&str; 4] = ["lost_packets", "min_rtt_s", "rto_s", "rejected_packets"];
 
 impl ExternalFlow {
     /// Enters a value in a column of the table of flows, in the row of the flow. Values that are not reported remain as they are.
@@ -58,6 +60,7 @@ impl ExternalFlow {
             "mean_rtt_s" => self.mean_rtt.map(TimeDelta::seconds),
             "min_rtt_s" => self.min_rtt.map(TimeDelta::seconds),
             "rto_s" => self.rto.map(TimeDelta::seconds),
+            "rejected_packets" => Some(self.rejected_packets as f64),
             _ => None,
         };
         match (column, value) {
