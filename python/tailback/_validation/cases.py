@@ -118,7 +118,8 @@ class Setting:
         words += [f"reordering by {self.jitter_ms:g} ms"] * (self.jitter_ms > 0)
         words += [f"transfers of {self.size_packets} packets"] * (self.size_packets is not None)
         words += [self.application_name] * bool(self.application)
-        words += [f"read every {self.read_interval_ms:g} ms"] * (self.read_interval_ms is not None)
+        if self.read_interval_ms is not None:
+            words.append(f"read every {self.read_interval_ms:g} ms")
         return ", ".join(words)
 
     def scenario(self, duration_s: float, warmup_s: float) -> Scenario:
@@ -357,7 +358,7 @@ class RunLength:
     warmup_s: float
 
 
-# Factor for the number of runs of two flows at a drop-tail queue, whose shares vary most.
+# Factor for the number of runs that vary most: two flows, whose shares differ, and reordering.
 _MORE_OFTEN = 3
 
 
@@ -366,7 +367,7 @@ def _cases(settings: Iterable[Setting], length: RunLength, seeds: int) -> Iterat
         count = 20 if setting.size_packets is not None else setting.flows
         given = Setting(**{**vars(setting), "flows": count}) if setting.size_packets is not None else setting
         scenario = given.scenario(length.duration_s, 0 if setting.size_packets is not None else length.warmup_s)
-        often = _MORE_OFTEN if not setting.queue and setting.flows * len(setting.preset) == 2 else 1
+        often = _MORE_OFTEN if setting.jitter_ms or setting.flows * len(setting.preset) == 2 else 1
         groups = tuple(f"flow{place}" for place in range(1, len(setting.preset) + 1))
         modules = tuple(_CONTROLLERS[preset].module for preset in setting.preset)
         yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures(), seeds * often, modules)
