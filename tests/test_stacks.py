@@ -145,7 +145,7 @@ def test_data_written_before_a_stop_arrives_after_it(stack: str) -> None:
         ({"stack": "smoltcp", "parameters": {"bufer": 1}}, r"(?s)`bufer`.*tcp.parameters.bufer.* did you mean `buffer`"),
         ({"stack": "quinn", "parameters": {"train": 0}}, r"(?s)`train` is 0.*tcp.parameters.train\s+expected at least 1"),
         ({"stack": "noq", "parameters": {"crypto": "tls"}}, r"(?s)`crypto` is \"tls\".*expected `null` or `rustls`"),
-        ({"stack": "noq", "parameters": {"window": "1 MiB"}}, '`window` is "1 MiB"'),
+        ({"stack": "noq", "parameters": {"send_window": "1 MiB"}}, '`send_window` is "1 MiB"'),
         ({"stack": "str0m", "parameters": {"max": 1000}}, r"(?s)`max` is 1000.*tcp.parameters.max\s+expected 300000 to"),
         ({"stack": "quinn", "mtu": "1000 B"}, r"(?s)`mtu` is 1000 bytes.*flows.web.tcp.mtu\s+expected 1228 to 65535"),
     ],

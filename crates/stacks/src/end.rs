@@ -24,6 +24,7 @@ pub(crate) fn parameters<P: DeserializeOwned>(end: &EndSettings) -> Result<P, St
             why.replace("expected usize", "expected a whole number")
                 .replace("expected u64", "expected a whole number")
                 .replace("expected u32", "expected a whole number below 2^32")
+                .replace("expected u16", "expected a whole number below 2^16")
         };
         let refused =
             |why: String| if why.starts_with("unknown field") { why } else { format!("`{key}` is {value}: {}", worded(&why)) };

@@ -180,7 +180,11 @@ mod tests {
         let text = refused("quinn", "{\"train\":-1}", 1500).unwrap();
         assert_eq!(text, "`train` is -1: invalid value: integer `-1`, expected a whole number");
         assert_eq!(refused("quinn", "{\"train\":0}", 1500).unwrap(), "`train` is 0; expected at least 1");
-        assert_eq!(refused("noq", "{\"window\":0}", 1500).unwrap(), "`window` is 0; expected at least 1");
+        assert_eq!(refused("noq", "{\"send_window\":0}", 1500).unwrap(), "`send_window` is 0; expected at least 1");
+        let text = refused("quinn", "{\"initial_mtu\":1473}", 1500).unwrap();
+        assert_eq!(text, "`initial_mtu` is 1473; expected 1200 to 1472 bytes, with an `mtu` of 1500");
+        let all = "{\"stream_receive_window\":1,\"receive_window\":1,\"send_window\":1,\"initial_window\":1,\"initial_mtu\":1472,\"mtu_upper_bound\":1472,\"ack_eliciting_threshold\":0,\"max_ack_delay_ms\":1}";
+        assert_eq!([refused("quinn", all, 1500), refused("noq", all, 1500)], [None, None]);
         assert_eq!(refused("smoltcp", "{\"buffer\":0}", 1500).unwrap(), "`buffer` is 0; expected 1 to 1073741824 bytes");
         assert_eq!(refused("str0m", "{\"congestion\":\"gcc\",\"max\":10000000,\"frame_rate\":60}", 604), None);
         let text = refused("str0m", "{\"max\":200000}", 1500).unwrap();

@@ -15,9 +15,10 @@ use tailback_host::{ConnectionEnd, Datagram, EcnField, Framing, Host, Outbox, Tr
 /// smoltcp's congestion controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Congestion {
-    /// Its default: only the receiver's window limits the sender.
+    /// Only the receiver's window limits the sender. smoltcp's default without its features for the others.
     None,
     Reno,
+    /// smoltcp's default with its feature `socket-tcp-cubic`.
     #[default]
     Cubic,
 }

@@ -2,13 +2,13 @@
 
 use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use super::proto::{
-    ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint,
-    EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig, VarInt,
-    WriteError,
+    AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir,
+    EcnCodepoint, Endpoint, EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamEvent, StreamId, Transmit,
+    TransportConfig, VarInt, WriteError,
 };
 use super::{Congestion, Factory, Null, endpoint, next_train, path_report, receive, smoothed_rtt};
 use crate::end::{parameters, positive, transfer};
-use crate::quic::{Crypto, ETHERNET, HEADERS, max_probe, max_received, seed_bytes, tls};
+use crate::quic::{Crypto, ETHERNET, HEADERS, SMALLEST, max_probe, max_received, seed_bytes, tls};
 use crate::{Transfer, Written};
 use serde::Deserialize;
 use std::net::{SocketAddr, SocketAddrV4};
@@ -18,18 +18,35 @@ use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_host::library::EndSettings;
 use tailback_host::{ConnectionEnd, Datagram, EcnField, Outbox, RttSamples, TransportReport};
 
-/// Settings that both ends have. All others are the defaults of the crate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Settings that both ends have, in the names of the crate. Its defaults apply to those that are `None`, and to all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub congestion: Congestion,
     pub crypto: Crypto,
     /// Determines connection ids and the other random choices.
+    #[serde(skip)]
     pub seed: u64,
     /// Most datagrams that are sent as one train.
     pub train: usize,
-    /// Limit of unacknowledged data at the sender and of unread data at the receiver, in bytes.
-    pub window: u32,
+    /// Bytes of a stream that the receiver buffers.
+    pub stream_receive_window: Option<u32>,
+    /// Bytes of all streams that the receiver buffers.
+    pub receive_window: Option<u32>,
+    /// Bytes that the sender keeps until they are acknowledged.
+    pub send_window: Option<u32>,
+    /// Initial congestion window in bytes.
+    pub initial_window: Option<u32>,
+    /// Bytes of a UDP payload before MTU discovery.
+    pub initial_mtu: Option<u16>,
+    /// Largest UDP payload in bytes that MTU discovery tries.
+    pub mtu_upper_bound: Option<u16>,
+    /// Packets that may arrive without an acknowledgement (draft-ietf-quic-ack-frequency).
+    pub ack_eliciting_threshold: Option<u32>,
+    /// Longest delay of an acknowledgement in milliseconds, with `ack_eliciting_threshold` or alone.
+    pub max_ack_delay_ms: Option<u32>,
     /// Bytes of the largest packet, with its IP header: at least 1228.
+    #[serde(skip)]
     pub mtu: u16,
 }
 
@@ -40,26 +57,45 @@ impl Default for Settings {
             crypto: Crypto::default(),
             seed: 1,
             train: 10,
-            window: 16 << 20,
+            stream_receive_window: None,
+            receive_window: None,
+            send_window: None,
+            initial_window: None,
+            initial_mtu: None,
+            mtu_upper_bound: None,
+            ack_eliciting_threshold: None,
+            max_ack_delay_ms: None,
             mtu: ETHERNET,
         }
     }
 }
 
-/// Parameters in a scenario, with the defaults of [`Settings`].
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Parameters {
-    congestion: Congestion,
-    crypto: Crypto,
-    train: usize,
-    window: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        let Settings { congestion, crypto, train, window, .. } = Settings::default();
-        Parameters { congestion, crypto, train, window }
+impl Settings {
+    /// The settings of an end of a flow in a scenario.
+    fn of(end: &EndSettings) -> Result<Settings, String> {
+        let given: Settings = parameters(end)?;
+        // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
+        let least = SMALLEST + HEADERS;
+        let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
+        let mtu = mtu.ok_or_else(|| format!("`mtu` is {} bytes; expected {least} to 65535, as QUIC requires", end.mtu.0))?;
+        positive("train", given.train as u64)?;
+        let least_one = [
+            ("stream_receive_window", given.stream_receive_window),
+            ("receive_window", given.receive_window),
+            ("send_window", given.send_window),
+            ("initial_window", given.initial_window),
+            ("max_ack_delay_ms", given.max_ack_delay_ms),
+        ];
+        for (key, value) in least_one {
+            value.map_or(Ok(()), |value| positive(key, value.into()))?;
+        }
+        let most = mtu - HEADERS;
+        for (key, value) in [("initial_mtu", given.initial_mtu), ("mtu_upper_bound", given.mtu_upper_bound)] {
+            if let Some(value) = value.filter(|value| !(SMALLEST..=most).contains(value)) {
+                return Err(format!("`{key}` is {value}; expected {SMALLEST} to {most} bytes, with an `mtu` of {mtu}"));
+            }
+        }
+        Ok(Settings { seed: end.seed, mtu, ..given })
     }
 }
 
@@ -95,14 +131,7 @@ struct Sending {
 impl Host {
     /// An end of a flow of a scenario.
     pub(crate) fn of(end: &EndSettings) -> Result<Box<dyn tailback_host::Host>, String> {
-        let Parameters { congestion, crypto, train, window } = parameters(end)?;
-        positive("train", train as u64)?;
-        positive("window", window.into())?;
-        // RFC 9000 section 14: QUIC does not run over paths that cannot carry 1200 bytes.
-        let least = 1200 + HEADERS;
-        let mtu = u16::try_from(end.mtu.0).ok().filter(|&mtu| mtu >= least);
-        let mtu = mtu.ok_or_else(|| format!("`mtu` is {} bytes; expected {least} to 65535, as QUIC requires", end.mtu.0))?;
-        let settings = Settings { congestion, crypto, seed: end.seed, train, window, mtu };
+        let settings = Settings::of(end)?;
         Ok(Box::new(match transfer(end) {
             Some(transfer) => Host::sender(&settings, transfer),
             None => Host::receiver(&settings, end.local),
@@ -112,7 +141,10 @@ impl Host {
     /// The end that sends a transfer.
     pub fn sender(settings: &Settings, transfer: Transfer) -> Host {
         let sending = Sending { written: Written::none_of(&transfer), stream: None, is_finished: false };
-        Host { sending: Some(sending), ..Host::idle_client(settings, transfer, settings.congestion.factory(None)) }
+        Host {
+            sending: Some(sending),
+            ..Host::idle_client(settings, transfer, settings.congestion.factory(settings.initial_window.map(u64::from)))
+        }
     }
 
     /// The end that opens the connection of a transfer, and sends nothing.
@@ -134,7 +166,8 @@ impl Host {
     /// The end that accepts a connection and reads everything.
     pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Host {
         let mut config = server_config(settings.crypto);
-        config.transport_config(Arc::new(transport(settings, settings.congestion.factory(None))));
+        config
+            .transport_config(Arc::new(transport(settings, settings.congestion.factory(settings.initial_window.map(u64::from)))));
         Host::end(settings, local, Some(Arc::new(config)))
     }
 
@@ -384,12 +417,20 @@ fn server_config(crypto: Crypto) -> ServerConfig {
 /// The transport settings of both ends.
 fn transport(settings: &Settings, controllers: Factory) -> TransportConfig {
     let mut config = TransportConfig::default();
-    let window = VarInt::from_u32(settings.window);
     let mut discovery = MtuDiscoveryConfig::default();
-    discovery.upper_bound(max_probe(settings.mtu));
+    discovery.upper_bound(settings.mtu_upper_bound.unwrap_or(max_probe(settings.mtu)));
     config.mtu_discovery_config(Some(discovery));
     config.congestion_controller_factory(controllers);
-    config.stream_receive_window(window).receive_window(window).send_window(settings.window.into());
+    settings.stream_receive_window.map(|bytes| config.stream_receive_window(VarInt::from_u32(bytes)));
+    settings.receive_window.map(|bytes| config.receive_window(VarInt::from_u32(bytes)));
+    settings.send_window.map(|bytes| config.send_window(bytes.into()));
+    settings.initial_mtu.map(|bytes| config.initial_mtu(bytes));
+    if settings.ack_eliciting_threshold.is_some() || settings.max_ack_delay_ms.is_some() {
+        let mut frequency = AckFrequencyConfig::default();
+        settings.ack_eliciting_threshold.map(|packets| frequency.ack_eliciting_threshold(VarInt::from_u32(packets)));
+        frequency.max_ack_delay(settings.max_ack_delay_ms.map(|ms| Duration::from_millis(ms.into())));
+        config.ack_frequency_config(Some(frequency));
+    }
     config
 }
 

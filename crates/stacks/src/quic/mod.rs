@@ -37,6 +37,9 @@ fn threshold(ssthresh: Option<u64>) -> Option<Bytes> {
 /// IPv4 (RFC 791) and UDP (RFC 768).
 pub(crate) const HEADERS: u16 = 28;
 
+/// Least UDP payload that a path must carry (RFC 9000 section 14).
+const SMALLEST: u16 = 1200;
+
 /// Default MTU of the interfaces: that of Ethernet.
 const ETHERNET: u16 = 1500;
 
