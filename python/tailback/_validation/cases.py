@@ -332,18 +332,18 @@ def _virtual_settings() -> Iterator[Setting]:
 
 
 def quick() -> CaseSet:
-    """A dozen cases, 56 runs of 20 s."""
+    """A dozen cases, 64 runs of 20 s."""
     return CaseSet("quick", tuple(_cases(_quick_settings(), RunLength(20, 5), 4)), 20)
 
 
 def full() -> CaseSet:
-    """All cases, longer and more often: 520 runs of 40 s."""
+    """All cases, longer and more often: 600 runs of 40 s."""
     settings = (*_quick_settings(), *_full_settings(), *_virtual_settings())
     return CaseSet("full", tuple(_cases(settings, RunLength(40, 10), 5)), 40)
 
 
 def emulated(pack: CaseSet) -> CaseSet:
-    """The cases whose controllers an emulation supports; 450 runs of the full pack."""
+    """The cases whose controllers an emulation supports; 530 runs of the full pack."""
     known = {algorithm.module for algorithm in _EMULATED.values()}
     return replace(
         pack, cases=tuple(case for case in pack.cases if known.issuperset(case.modules) and "read_interval_ms" not in case.labels)
