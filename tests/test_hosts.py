@@ -342,7 +342,7 @@ class Faulty(tb.user_code.Host):
         ("type", "failed: TypeError: `poll` gave 17; expected bytes, or (bytes, ECN field)"),
         ("field", "failed: ValueError: the ECN field is 4; expected 0 to 3, such as `Ecn.ECT0`"),
         ("past", "has a deadline in the past, 0.4 s"),
-        ("stuck", "asked to be polled at the same instant 1000 times"),
+        ("stuck", "asked to be polled 1000 times within 10 us without a packet"),
         ("nan", "failed: ValueError: `deadline_s` gave NaN; expected None, or a time in seconds"),
         ("before", "has a deadline in the past, 0 s"),
         ("deadline", "failed: KeyError: 'no clock'"),
@@ -551,7 +551,7 @@ def test_faults_of_a_library_in_c_end_the_run_and_keep_its_results(tmp_path: Pat
     tb.user_code.load_stacks(compiled(Path(__file__).with_name("faulty_stack.c"), tmp_path, "-std=c11", "-O2"))
     messages = {
         "past": "has a deadline in the past, 0.25 s",
-        "stuck": "asked to be polled at the same instant 1000 times",
+        "stuck": "asked to be polled 1000 times within 10 us without a packet",
         "giant": "sent a packet of 1501 bytes; its interface has an MTU of 1500 bytes",
         "wrong": "sent a packet of 65536 bytes; its interface has an MTU of 1500 bytes",
         "endless": "sent packets without end in one poll",

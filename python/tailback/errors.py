@@ -27,7 +27,7 @@ Subclasses of `UserWarning`:
 * `ScenarioWarning`: a scenario is valid but probably not as intended
 * `CheckpointWarning`: a checkpoint could not be written, and the run continues
 * `ThreadsWarning`: a run uses fewer threads than requested
-* `HostWarning`: the network did not carry packets of a transport, or it ended the connection of a flow before its transfer was complete
+* `HostWarning`: a transport ended its connection too early, or sent packets that the network did not carry
 * `StarvationWarning`: flows had data and delivered next to nothing
 * `PredictionWarning`: a prediction may be wrong
 * `IntervalWarning`: a bootstrap interval of few values is too narrow

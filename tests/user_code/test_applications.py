@@ -219,7 +219,7 @@ def test_a_study_varies_the_parameters_and_hashes_cover_the_class(tmp_path: Path
 
 def test_what_cannot_run_it_says_so(tmp_path: Path) -> None:
     given = scenario(poller(requests=5, response=1000))
-    with pytest.raises(tb.ScenarioError, match="`application` in user code cannot run in the kernel"):
+    with pytest.raises(tb.ScenarioError, match="`application` in user code cannot run on a host"):
         given._emulation(None, ["web"])
     with pytest.raises(tb.CheckpointError, match="user code"):
         tb.simulate(given, checkpoint=tmp_path / "run.checkpoint")

@@ -142,13 +142,27 @@ impl Report {
     /// The report in Rust. `reason` is the text of `end_reason`.
     ///
     /// # Errors
-    /// The state has no such number.
+    /// The state has no such number, or a count is above 2^63 - 1, the largest of the result tables.
     pub(crate) fn transport_report(&self, reason: String) -> Result<TransportReport, String> {
         let (report, reason) = (self, if reason.is_empty() { "it gives no reason".into() } else { reason });
         let known = |value: u64| (value != UNKNOWN).then_some(value);
         let state = ConnectionState::of(report.state);
         if let Some(number) = known(report.state).filter(|_| state.is_none()) {
             return Err(format!("`state` of its report is {number}; expected 0 to 4, or TAILBACK_NONE"));
+        }
+        let counts = [
+            ("delivered", report.delivered),
+            ("cwnd", report.cwnd),
+            ("ssthresh", report.ssthresh),
+            ("in_flight", report.in_flight),
+            ("rtt_samples", report.rtt_samples),
+            ("timeouts", report.timeouts),
+            ("retransmitted_packets", report.retransmitted_packets),
+            ("lost_packets", report.lost_packets),
+        ];
+        let is_wrong = |&(_, count): &(&str, u64)| known(count).is_some_and(|count| i64::try_from(count).is_err());
+        if let Some((name, count)) = counts.into_iter().find(is_wrong) {
+            return Err(format!("`{name}` of its report is {count}; expected 0 to 2^63 - 1, or TAILBACK_NONE"));
         }
         Ok(TransportReport {
             delivered: known(report.delivered).map(Bytes),
@@ -278,6 +292,9 @@ mod tests {
         let wrong = Report { state: 5, ..Report::from(&TransportReport::default()) };
         let text = wrong.transport_report(String::new()).unwrap_err();
         assert_eq!(text, "`state` of its report is 5; expected 0 to 4, or TAILBACK_NONE");
+        let wrong = Report { cwnd: 1 << 63, ..Report::from(&TransportReport::default()) };
+        let text = wrong.transport_report(String::new()).unwrap_err();
+        assert_eq!(text, "`cwnd` of its report is 9223372036854775808; expected 0 to 2^63 - 1, or TAILBACK_NONE");
     }
 
     #[test]

@@ -412,12 +412,16 @@ mod tests {
             let outcome = testbed.run().unwrap();
             assert!(!outcome.results.complete);
             let error = outcome.fault.unwrap();
-            assert_eq!((error.host.as_str(), error.at), ("left", at(500)));
+            assert_eq!(error.host, "left");
+            assert!((at(500)..at(500) + TimeDelta(2_000_000)).contains(&error.at));
             error.fault
         };
         assert_eq!(fault(|_, _| panic!("the state is impossible")), HostFault::Panicked("the state is impossible".into()));
         assert_eq!(fault(|_, _| Some(at(499))), HostFault::DeadlineInThePast(at(499)));
         assert_eq!(fault(|now, _| Some(now)), HostFault::NoProgress(1000));
+        // A picosecond and a nanosecond.
+        assert_eq!(fault(|now, _| Some(now + TimeDelta(1))), HostFault::NoProgress(1000));
+        assert_eq!(fault(|now, _| Some(now + TimeDelta(1000))), HostFault::NoProgress(1000));
         let too_large = |_: Time, outbox: &mut Outbox| {
             outbox.send(&Datagram { source: END, destination: END, ecn: EcnField::NotEct, payload: &[0; 1500] });
             None

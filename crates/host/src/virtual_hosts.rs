@@ -53,7 +53,7 @@ pub enum HostFault {
     Reported(String),
     /// After a poll, its deadline was before the time of the poll.
     DeadlineInThePast(Time),
-    /// It asked to be polled again at the same instant this many times.
+    /// It asked to be polled this many times within 10 us, without a packet.
     NoProgress(u32),
     /// It sent packets without end in one poll.
     EndlessPackets,
@@ -69,7 +69,7 @@ impl fmt::Display for HostError {
             HostFault::Panicked(message) => write!(f, "panicked: {message}")?,
             HostFault::Reported(message) => write!(f, "failed: {message}")?,
             HostFault::DeadlineInThePast(deadline) => write!(f, "has a deadline in the past, {} s", deadline.seconds())?,
-            HostFault::NoProgress(polls) => write!(f, "asked to be polled at the same instant {polls} times")?,
+            HostFault::NoProgress(polls) => write!(f, "asked to be polled {polls} times within 10 us without a packet")?,
             HostFault::EndlessPackets => write!(f, "sent packets without end in one poll")?,
             HostFault::PacketTooLarge { bytes, mtu } => {
                 write!(f, "sent a packet of {} bytes; its interface has an MTU of {} bytes", bytes.0, mtu.0)?;
@@ -102,14 +102,16 @@ pub(crate) struct VirtualHost {
     pub(crate) watch: Watch,
     /// The time of the last packet that it has received.
     pub(crate) last_arrival: Option<Time>,
-    /// Polls because of deadlines at one instant, and that instant.
-    polls: u32,
-    polled_at: Time,
+    /// Polls because of deadlines since the last packet, within [`FRUITLESS`] of the first of them, and its time.
+    fruitless_polls: u32,
+    fruitless_since: Time,
     nat: Nat,
 }
 
-/// Polls at one instant because of deadlines. Transports have a handful of timers.
+/// Polls because of deadlines without a packet within [`FRUITLESS`]. Transports have a handful of timers.
 const MOST_POLLS: u32 = 1000;
+/// A host whose deadline is always one step of its clock ahead, a picosecond or a nanosecond, makes no progress either.
+const FRUITLESS: TimeDelta = TimeDelta(10_000_000);
 
 impl VirtualHost {
     pub(crate) fn new(name: String, address: Ipv4Addr, mtu: Bytes) -> VirtualHost {
@@ -126,10 +128,15 @@ impl VirtualHost {
             sent: 0,
             watch: Watch::Nothing,
             last_arrival: None,
-            polls: 0,
-            polled_at: Time::ZERO,
+            fruitless_polls: 0,
+            fruitless_since: Time::ZERO,
             nat: Nat::default(),
         }
+    }
+
+    /// Takes the transport out.
+    pub(crate) fn detach(mut self) -> Option<Box<dyn Host>> {
+        self.transport.take()
     }
 
     pub(crate) fn attach(&mut self, transport: Box<dyn Host>) {
@@ -216,14 +223,18 @@ impl VirtualHost {
 
     /// Polls the transport because of its deadline.
     fn poll_when_due(&mut self, now: Time) -> io::Result<()> {
-        if self.polled_at < now {
-            (self.polled_at, self.polls) = (now, 0);
+        if now > self.fruitless_since + FRUITLESS {
+            (self.fruitless_since, self.fruitless_polls) = (now, 0);
         }
-        self.polls += 1;
-        if self.polls > MOST_POLLS {
+        self.fruitless_polls += 1;
+        if self.fruitless_polls > MOST_POLLS {
             return Err(self.fault(now, HostFault::NoProgress(MOST_POLLS)));
         }
-        self.poll(now, None)
+        self.poll(now, None)?;
+        if !self.outbox.is_empty() {
+            self.fruitless_polls = 0;
+        }
+        Ok(())
     }
 
     fn fault(&self, at: Time, fault: HostFault) -> io::Error {
@@ -235,7 +246,7 @@ impl VirtualHost {
         let Some(datagram) = self.outbox.framing().datagram(&packet).filter(|_| self.transport.is_some()) else {
             return Ok(false);
         };
-        self.polls = 0;
+        self.fruitless_polls = 0;
         self.last_arrival = Some(now);
         self.poll(now, Some(datagram))?;
         Ok(true)
@@ -250,6 +261,14 @@ impl VirtualHost {
         self.sent += 1;
         self.nat.translate_sent(now, &mut packet);
         Ok(Some(packet))
+    }
+}
+
+/// The results are complete when a transport is dropped, and its panic changes nothing.
+impl Drop for VirtualHost {
+    fn drop(&mut self) {
+        let transport = self.transport.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(transport)));
     }
 }
 

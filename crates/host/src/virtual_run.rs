@@ -222,7 +222,7 @@ impl VirtualRun {
     /// The hosts by address, and the packets that were not carried.
     pub(crate) fn into_hosts(self) -> (Vec<HostAt>, RejectedPackets) {
         let (all, rejected) = self.network.into_hosts().into_hosts();
-        (all.hosts.into_iter().filter_map(|host| Some((host.address, host.transport?))).collect(), rejected)
+        (all.hosts.into_iter().filter_map(|host| Some((host.address, host.detach()?))).collect(), rejected)
     }
 }
 

@@ -189,15 +189,15 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
         report.add(format!("{at}.{key}"), message).expected(expected);
     };
     if flow.tcp.is_none() {
-        refuse("source", "`source` cannot run in the kernel", "`tcp`");
+        refuse("source", "`source` has no transport that a host could run", "`tcp`");
     }
     if let Some(Application::User(_)) = &flow.application {
-        refuse("application", "`application` in user code cannot run in the kernel", "an application of another kind");
+        refuse("application", "`application` in user code cannot run on a host", "an application of another kind");
     }
     if let Some(Application::Video(video)) = &flow.application
         && video.request_size.bytes() < SIZE_OF_A_CHUNK
     {
-        let message = "`request_size` is too small for a kernel flow, whose requests contain the size of a chunk";
+        let message = "`request_size` is too small for a flow between hosts, whose requests contain the size of a chunk";
         refuse("application.request_size", message, &format!("at least {SIZE_OF_A_CHUNK} B"));
     }
     if flow.send_processing.is_some() || flow.receive_processing.is_some() {
@@ -530,7 +530,7 @@ mod tests {
         let unknown = refused(&format!("{web}tcp = {{preset = \"sack\"}}"), &["wep"]);
         assert!(unknown.contains("did you mean `web`?"), "{unknown}");
         let source = format!("{web}source = {{kind = \"constant\", rate = \"1 Mbps\", packet_size = \"1000 B\"}}");
-        assert!(refused(&source, &["web"]).contains("`source` cannot run in the kernel"));
+        assert!(refused(&source, &["web"]).contains("`source` has no transport that a host could run"));
         let cells = format!("{web}framing = {{}}\ntcp = {{preset = \"bpd-2001/reno\"}}");
         assert!(refused(&cells, &["web"]).contains("real packets are not sent in cells"));
     }
