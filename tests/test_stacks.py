@@ -279,7 +279,8 @@ def test_quic_and_webrtc_survive_a_nat_that_forgets_them_and_tcp_does_not(tmp_pa
 
 
 def test_a_connection_that_quinn_ends_is_a_warning() -> None:
-    plain = scenario({"stack": "quinn"}, duration="4 s").with_({"topology.dumbbell.rate": "500 Mbps"})
+    large = {"stream_receive_window": 16_000_000, "send_window": 16_000_000}
+    plain = scenario({"stack": "quinn", "parameters": large}, duration="4 s").with_({"topology.dumbbell.rate": "500 Mbps"})
     # Its receiver limits the number of gaps in a stream.
     with pytest.warns(tb.HostWarning, match=r"`web.receiver` ended its connection at 0\.\d+ s: .*too many gaps"):
         tb.simulate(plain.with_({"topology.dumbbell.queue.buffer": "1667 packets"}))
