@@ -108,6 +108,7 @@ mod tests {
         mean_rtt: None,
         min_rtt: None,
         rto: None,
+        rejected_packets: 0,
     };
     const SECONDS: [Time; 11] = {
         let mut times = [Time::ZERO; 11];
