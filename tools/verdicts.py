@@ -1,30 +1,22 @@
 """Store the verdicts of the reproduced documents for the pages that quote them.
 
     python tools/verdicts.py OUT docs/evidence
-    python tools/verdicts.py changes BEFORE.json AFTER.json
 
 OUT is the directory of `tailback reproduce bpd-2001 spd-1998 cui-thesis --out OUT`, or of some of their experiments. This renews
 their claims in `verdicts.json`, with which `tests/papers/test_evidence.py` compares the numbers on the pages, and judges all
 stored intervals by today's claims. A verdict of a quick form does not replace one of the full form. The pages print `conditions`,
 the table of a document's open conditions, and `quick`, the claims whose verdicts are of quick forms.
-
-`changes` lists the verdicts that differ between two such files, each with its sentence and the condition that decides it.
-`verdict_changes.csv` is that list from `verdicts_before.json`, the kinds published before open conditions were varied.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
 import sys
-from collections.abc import Iterator
-from fnmatch import fnmatchcase
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from tailback._interval import Interval
 from tailback.papers import Claim, Condition, Experiment, Verdict, experiments
@@ -116,15 +108,14 @@ class Row:
         self.claims: dict[str, None] = {}
 
     def add(self, condition: Condition, experiment: Experiment, deciding: dict[str, set[str]]) -> None:
-        """Add the condition of an experiment. A claim without a known condition depends on the first of its experiment."""
+        """Add the condition of an experiment."""
         self.defaults.setdefault(str(condition.values[0]), condition.why)
         self.values |= dict.fromkeys(map(str, condition.values))
-        first = {experiment.conditions[0].label}
         self.claims |= {
             # One entry for the same claim with several numbers of connections.
             re.sub(r"-\d+$", "", claim.id): None
             for claim in experiment.claims
-            if claim.kind == "conditional" and condition.label in deciding.get(claim.id, first)
+            if condition.label in deciding.get(claim.id, ())
         }
 
     def __str__(self) -> str:
@@ -134,13 +125,9 @@ class Row:
 
 
 def _deciding(document: str) -> dict[str, set[str]]:
-    """The conditions that decide each claim, from the stored verdicts and the list of changed ones."""
+    """The conditions that decide each claim, from the stored verdicts."""
     judged = json.loads((EVIDENCE / "verdicts.json").read_text(encoding="utf-8"))[document]
-    stored = [(name, each, claim, judged[name]) for name, (each, claim) in known(document).items() if name in judged]
-    decided = {name: deciding(each, claim, found) for name, each, claim, found in stored if not undecided(found)}
-    listed = {claim: set(names.split()) for (of, claim), names in listed_conditions().items() if of == document}
-    open_ = {name: set[str]() for name, *_, found in stored if undecided(found)}
-    return listed | open_ | {name: set(labels) for name, labels in decided.items() if labels}
+    return {name: deciding(each, claim, judged.get(name, {})) for name, (each, claim) in known(document).items()}
 
 
 def known(document: str, form: str = "quick") -> dict[str, tuple[Experiment, Claim]]:
@@ -155,14 +142,13 @@ def known(document: str, form: str = "quick") -> dict[str, tuple[Experiment, Cla
     return found
 
 
-def deciding(experiment: Experiment, claim: Claim, found: dict[str, Any]) -> list[str]:
+def deciding(experiment: Experiment, claim: Claim, found: dict[str, Any]) -> set[str]:
     """The conditions that decide a stored verdict."""
-    if claim.kind != "conditional":
-        return []
-    return [condition.label for condition in experiment.conditions if _decides(condition, found.get("settings", []))]
+    settings = found.get("settings", ()) if claim.kind == "conditional" else ()
+    return {condition.label for condition in experiment.conditions if _decides(condition, settings)}
 
 
-def _decides(condition: Condition, settings: list[dict[str, Any]]) -> bool:
+def _decides(condition: Condition, settings: Iterable[dict[str, Any]]) -> bool:
     """Whether the claim holds in one of two settings that differ only in this condition, and is contradicted in the other."""
     found: dict[str, set[str]] = {}
     for each in settings:
@@ -173,70 +159,8 @@ def _decides(condition: Condition, settings: list[dict[str, Any]]) -> bool:
     return any({"holds", "contradicted"} <= findings for findings in found.values())
 
 
-def undecided(found: dict[str, Any]) -> str:
-    """Where a stored verdict holds and where it is undecided; empty if it is decided."""
-    settings = found.get("settings", [])
-    where = {kind: [each["setting"] for each in settings if each["finding"] == kind] for kind in ("holds", "cannot tell")}
-    if found.get("form") != "full" or found["finding"] != "cannot tell" or not all(where.values()):
-        return ""
-    return f"Holds with {'; '.join(where['holds'])}. Undecided with {'; '.join(where['cannot tell'])}."
-
-
-FIELDS = ("document", "claim", "place", "sentence", "before", "now", "condition", "reason")
-
-
-def listed_conditions() -> dict[tuple[str, str], str]:
-    """The conditions in the list of changed verdicts, some of which are of full runs whose verdicts are not stored."""
-    with (EVIDENCE / "verdict_changes.csv").open(encoding="utf-8") as file:
-        return {(row["document"], row["claim"]): row["condition"] for row in csv.DictReader(file)}
-
-
-def changes(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> Iterator[dict[str, str]]:
-    """Claims of both files whose kind or finding differs; without a deciding condition, where they hold, or their note."""
-    listed = listed_conditions()
-    for document in DOCUMENTS:
-        statements = list(csv.DictReader(_statements(document).splitlines()))
-        for name, (experiment, claim) in known(document).items():
-            old = before[document].get(name)
-            found = after[document].get(name, {"kind": claim.kind})
-            if old is None or (said := _said(old, found)) is None:
-                continue
-            place, sentence = sentence_of(claim, experiment, statements)
-            reason = undecided(found)
-            condition = " ".join(deciding(experiment, claim, found)) or ("" if reason else listed.get((document, name), ""))
-            row = document, name, place, sentence, *said, condition, "" if condition else reason or claim.note
-            yield dict(zip(FIELDS, row, strict=True))
-
-
-def sentence_of(claim: Claim, experiment: Experiment, statements: list[dict[str, str]]) -> tuple[str, str]:
-    """Place and text of the statement that the claim judges: the one with the fewest claims, in the section of the experiment."""
-    judged = [row for row in statements if any(fnmatchcase(claim.id, each) for each in row["claims"].split())]
-    if not judged:
-        return "", claim.text
-    best = min(judged, key=lambda row: (row["place"] not in experiment.source, len(row["claims"].split()), "*" in row["claims"]))
-    return best["place"], best["statement"]
-
-
-def _said(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str] | None:
-    """The two kinds, or else the two findings, if they differ."""
-    pairs = [(old[name], new[name]) for name in ("kind", "finding") if name in old and name in new]
-    return next((pair for pair in pairs if pair[0] != pair[1]), None)
-
-
-def _statements(document: str) -> str:
-    return files(f"tailback_papers.{document.replace('-', '_')}").joinpath("statements.csv").read_text(encoding="utf-8")
-
-
-def write_changes(before: Path, after: Path, to: TextIO) -> None:
-    """Print the list as CSV."""
-    rows = list(changes(*(json.loads(path.read_text(encoding="utf-8")) for path in (before, after))))
-    writer = csv.DictWriter(to, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-
-
 def store(out: Path, evidence: Path) -> None:
-    """Renew the verdicts, and the list of changed ones."""
+    """Renew the verdicts."""
     target = evidence / "verdicts.json"
     verdicts = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
     for name in DOCUMENTS:
@@ -252,13 +176,7 @@ def store(out: Path, evidence: Path) -> None:
             claim: judged_again(*of_form[old[claim]["form"]][claim], old[claim]) for claim in known(name) if claim in old
         }
     target.write_text(written(verdicts), encoding="utf-8")
-    with io.StringIO() as text:
-        write_changes(evidence / "verdicts_before.json", target, text)
-        (evidence / "verdict_changes.csv").write_text(text.getvalue(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "changes":
-        write_changes(Path(sys.argv[2]), Path(sys.argv[3]), sys.stdout)
-    else:
-        store(Path(sys.argv[1]), Path(sys.argv[2]))
+    store(Path(sys.argv[1]), Path(sys.argv[2]))
