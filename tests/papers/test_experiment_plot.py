@@ -74,6 +74,19 @@ def test_the_last_place_has_its_number_and_large_numbers_a_prefix() -> None:
     assert {"5", "8", "10", "12"} <= set(texts(over_decades))
 
 
+def test_a_panel_may_be_relative_to_one_of_its_lines() -> None:
+    factors = {"model": 3.0, "simulation": 1.0}
+    points = [
+        Point({"by": by, "packets": n}, {"goodput": factor * np.array([n - 1.0, n + 1.0])})
+        for by, factor in factors.items()
+        for n in (10, 1000)
+    ]
+    shown = tuple(Line(by, {"by": by}) for by in factors)
+    panel = Curves("goodput", "packets", shown, "ratio", "packets", relative_to={"by": "simulation"})
+    (drawn,) = draw([(panel,)], Measured(points))
+    assert {"1.0", "3.0"} <= set(texts(drawn))
+
+
 def test_traces_below_zero_are_visible() -> None:
     x = np.linspace(0, 9, 10)
     results = Measured([], {"falling": (x, -x)})

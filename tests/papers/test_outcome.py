@@ -98,6 +98,24 @@ def test_a_measurement_names_exactly_one_point() -> None:
         outcome(a=[1.0], b=[2.0]).values("goodput")
 
 
+def test_a_contrast_is_judged_under_every_value_of_a_condition() -> None:
+    statement, other = (at("goodput", packets=packets) > 3 for packets in (2, 50))
+    claim = Claim("T", "text", statement, setting="small", contrast=Contrast("large", other.measured))
+    varied = replace(VARIED, claims=(claim,))
+    points = [
+        Point({"packets": packets, "senders": senders}, {"goodput": np.array([value, value])})
+        for packets, senders, value in ((2, "paced", 4.0), (2, "regular", 2.0), (50, "paced", 1.0), (50, "regular", 9.0))
+    ]
+    (verdict,) = Outcome(points, experiment=varied, seeds=2).claims
+    assert [(each.setting, each.finding) for each in verdict.settings] == [
+        ("small, senders: regular", "contradicted"),
+        ("small, senders: paced", "holds"),
+        ("large, senders: regular", "holds"),
+        ("large, senders: paced", "contradicted"),
+    ]
+    assert verdict.decided_by_condition("senders")
+
+
 def test_a_setting_requires_a_contrast() -> None:
     with pytest.raises(ValueError, match="C1: `setting` and `contrast` belong together"):
         Claim("C1", "text", MORE_WITH_FIFTY, setting="here")

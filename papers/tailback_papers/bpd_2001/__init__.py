@@ -43,6 +43,7 @@ DOCUMENT = Document(
             ),
             key=_figure,
         ),
+        topology_a.DEGRADATION,
         *fairness.EXPERIMENTS,
     ),
 )

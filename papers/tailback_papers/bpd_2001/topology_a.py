@@ -12,6 +12,7 @@ from tailback.papers import (
     Expression,
     Label,
     Line,
+    Ranking,
     Variant,
     at,
     lines,
@@ -22,7 +23,7 @@ from tailback.papers import (
 from tailback_papers.bpd_2001 import conditions, measures, networks
 from tailback_papers.bpd_2001.conditions import TYPICAL, USUAL
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["DEGRADATION", "EXPERIMENTS"]
 
 UPPER = {"upper threshold": "90 % of the buffer, as stated for figures 15 and 16; figure 12 varies it"}
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
@@ -224,6 +225,32 @@ figure_14 = Experiment(
     ),
     conditions=CONDITIONS,
     assumptions={**UPPER, **networks.NORMALISED},
+)
+
+IDLE = "1 - queues.bottleneck.utilisation"
+CORRUPTED = f"queues.bottleneck.utilisation * {measures.BADPUT}"
+
+DEGRADATION = Experiment(
+    id="bpd-2001/section3",
+    title="Causes of a low throughput in topology A",
+    question="Does the link lose more to cells of corrupted packets, or to idle times?",
+    source="section 3",
+    variants=in_a([*networks.PLAIN, *networks.PPD], [*networks.PLAIN, *networks.PPD]),
+    measures={"corrupted": CORRUPTED, "idle": IDLE},
+    fractions=("corrupted", "idle"),
+    claims=(
+        Claim(
+            "C12b",
+            "in topology A degradation is caused by cells of corrupted packets rather than idle times (plain ATM: fraction of "
+            "the link for the former minus that for the latter)",
+            at("corrupted", policy="plain") > at("idle", policy="plain"),
+        ),
+    ),
+    panels=tuple(
+        Ranking(measure, lines("policy", {"plain ATM": "plain", "PPD": "PPD"}, tick=USUAL, access=FASTER), axis)
+        for measure, axis in (("corrupted", "cells of corrupted packets"), ("idle", "idle"))
+    ),
+    conditions=CONDITIONS,
 )
 
 EXPERIMENTS = tuple(

@@ -165,7 +165,7 @@ class Condition:
 @arguments_checked
 @dataclass(frozen=True)
 class Contrast:
-    """The same measurement in a setting in which a conditional claim fails."""
+    """The same measurement in a setting, or by a reading of the statement, in which a conditional claim fails."""
 
     setting: str
     measured: Expression
@@ -211,8 +211,8 @@ class Claim:
     def __post_init__(self) -> None:
         if self.contrast is not None and self.kind == "reproduced":
             object.__setattr__(self, "kind", "conditional")
-        if bool(self.setting) != (self.contrast is not None) or (self.contrast and self.kind != "conditional"):
-            raise ValueError(f"{self.id}: `setting` and `contrast` belong together, and to a conditional claim")
+        if bool(self.setting) != (self.contrast is not None):
+            raise ValueError(f"{self.id}: `setting` and `contrast` belong together")
 
     @property
     def must(self) -> Requirement:
@@ -274,7 +274,7 @@ class Curves:
 
     `printed`: draw the document's numbers, stored in points under the label ``printed``, as crosses. `log`: use a logarithmic
     scale for the measure, and omit values that are not positive. `log_over`: use a logarithmic scale for the label, if all its
-    values are positive.
+    values are positive. `relative_to`: divide by the mean at the point with these labels and the same value of the label.
     """
 
     measure: str
@@ -287,6 +287,7 @@ class Curves:
     printed: bool = False
     log: bool = False
     log_over: bool = False
+    relative_to: Mapping[str, Label] = field(default_factory=dict)
 
 
 @arguments_checked
@@ -470,9 +471,8 @@ class Experiment:
         labels = [each.labels for each in self.variants]
         for claim in self.claims:
             name = f"claim `{claim.id}` of `{self.id}`"
-            settings = [{}] if claim.contrast else self._settings()
             for reader in [claim.statement.measured, *([claim.contrast.measured] if claim.contrast else [])]:
-                check_claim(name, labels, self.measures, reader, settings)
+                check_claim(name, labels, self.measures, reader, self._settings())
         panels = [panel.measure for row in self.rows for panel in row if not isinstance(panel, TracePanel)]
         for measure in [*panels, *(grid.measure for grid in self.grids)]:
             if measure not in self.measures:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tailback._html.pictures import Curve, Picture, picture
 from tailback._html.pictures import Panel as Plotted
+from tailback._interval import Interval
 from tailback._run.plot import thinned
 from tailback.papers._experiment import Curves, Panel, Ranking, ReferenceLine, TracePanel
 from tailback.papers._measured import Measured, Point
@@ -113,7 +114,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
         # A point without a value on the axis is drawn as a horizontal line.
         across = not curve
         x = [places[0], places[-1]] if across else [_place(point, panel) for point in curve]
-        intervals = [measured.interval_of(point, panel.measure) for point in (points * 2 if across else curve)]
+        intervals = [_interval(measured, panel, point) for point in (points * 2 if across else curve)]
         means = [interval.mean for interval in intervals]
         low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
         dash: Literal["dashed", "solid"] = "dashed" if across or line.dashed else "solid"
@@ -204,6 +205,16 @@ def _around_means(axes: Sequence[Axes], *, log: bool) -> bool:
         np.asarray(path.vertices, dtype=float)[:, 1] for axis in axes for band in axis.collections for path in band.get_paths()
     ]
     return any(bool(np.any((edge < low) | (edge > high))) for edge in bands)
+
+
+def _interval(measured: Measured, panel: Curves, point: Point) -> Interval:
+    """The interval of a point, divided by the mean of its reference."""
+    interval = measured.interval_of(point, panel.measure)
+    if not panel.relative_to:
+        return interval
+    (reference,) = measured.where(**panel.relative_to, **{panel.over: point.labels[panel.over]})
+    mean = float(reference.values[panel.measure].mean()) or math.nan
+    return Interval(interval.mean / mean, interval.half / mean)
 
 
 def _place(point: Point, panel: Curves) -> float:

@@ -28,7 +28,7 @@ class Judged:
     setting : str
         Values of the open conditions, such as ``senders: paced``; empty without any.
     labels : mapping
-        The same by the label of the condition; empty for a setting and its contrast.
+        The same by the label of the condition; also the ``reading`` of a claim with a contrast.
     interval : Interval
         The 99.9 % confidence interval that decides the claim.
     finding : str
@@ -192,23 +192,24 @@ class Outcome(Measured):
 
     def _settings(self, claim: Claim) -> Iterator[tuple[int, Judged]]:
         """The claim in each setting, with the number of seeds."""
+        readings = [(claim.setting, claim.statement.measured)]
         if claim.contrast:
-            yield self._in(claim.setting, {}, claim.statement.measured, self, claim.must)
-            yield self._in(claim.contrast.setting, {}, claim.contrast.measured, self, claim.must)
-            return
+            readings.append((claim.contrast.setting, claim.contrast.measured))
         conditions = [condition for condition in self.experiment.conditions if self._matters(condition, claim)]
-        found = False
-        for choice in product(*(condition.values for condition in conditions)):
-            labels = {condition.label: value for condition, value in zip(conditions, choice, strict=True)}
-            with suppress(LookupError):
-                # The claim may select another value of a condition.
-                setting = ", ".join(f"{name}: {label}" for name, label in labels.items())
-                judged = self._in(setting, labels, claim.statement.measured, self._under(labels), claim.must)
-                found = True
-                yield judged
-        if not found:
-            # The claim compares values of a condition with each other. Without points, this raises its error.
-            yield self._in("", {}, claim.statement.measured, self, claim.must)
+        for reading, measured in readings:
+            found = False
+            for choice in product(*(condition.values for condition in conditions)):
+                labels = {condition.label: value for condition, value in zip(conditions, choice, strict=True)}
+                with suppress(LookupError):
+                    # The claim may select another value of a condition.
+                    parts = [reading, *(f"{name}: {label}" for name, label in labels.items())]
+                    known = labels | ({"reading": reading} if claim.contrast else {})
+                    judged = self._in(", ".join(filter(None, parts)), known, measured, self._under(labels), claim.must)
+                    found = True
+                    yield judged
+            if not found:
+                # The claim compares values of a condition with each other. Without points, this raises its error.
+                yield self._in(reading, {}, measured, self, claim.must)
 
     def _matters(self, condition: Condition, claim: Claim) -> bool:
         """Whether the claim reads points that have a value of the condition."""
