@@ -12,12 +12,12 @@ from tailback.papers import Claim, Comparison
 __all__ = ["claims_of"]
 
 
-def claims_of(package: str) -> Callable[..., Claim]:
-    """Return the function that builds a claim of a document from its ID and its statement.
+def claims_of(module: str) -> Callable[..., Claim]:
+    """Return the function that builds a claim of a module's document from its ID and its statement.
 
     Columns are the other fields of `Claim`; an empty cell is the default. Further arguments replace them.
     """
-    text = files(package).joinpath("claims.csv").read_text(encoding="utf-8")
+    text = files(module.rpartition(".")[0]).joinpath("claims.csv").read_text(encoding="utf-8")
     rows = {row.pop("id"): row for row in csv.DictReader(text.splitlines())}
 
     def claim(id: str, statement: Comparison, **fields: Any) -> Claim:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tailback.papers import AxisValue, Claim, Experiment, Expression, Label, Line, Ranking, at, vary
+from tailback.papers import AxisValue, Experiment, Expression, Label, Line, Ranking, at, vary
 from tailback_papers.bpd_2001 import conditions, measures
 from tailback_papers.bpd_2001.networks import PPD, bpd, epd, ticks, topology_a, topology_b
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 NETWORKS = {"A": topology_a(), "A, equal clocks": topology_a("75 Mbps"), "B": topology_b()}
 POLICIES: list[AxisValue] = [*PPD, *epd([0.5, 0.7, 0.9]), *bpd([0.4])]
@@ -32,34 +35,10 @@ fairness_of_all = Experiment(
     measures={"fairness": measures.FAIRNESS, "goodput": measures.GOODPUT},
     fractions=("goodput",),
     claims=(
-        Claim(
-            "C34",
-            "PPD suffers from low fairness: below 0.9",
-            fairness("PPD") < 0.9,
-            kind="conditional",
-            note="section 1, after other studies; the bound is our choice",
-        ),
-        Claim(
-            "C34b",
-            "so does EPD (mean over thresholds of 0.5, 0.7 and 0.9)",
-            fairness("EPD") < 0.9,
-            kind="conditional",
-            note="section 1, after other studies; the bound is our choice",
-        ),
-        Claim(
-            "C34c",
-            "BPD guarantees fairness among the connections: more than 0.95",
-            fairness("BPD") > 0.95,
-            kind="conditional",
-            note="abstract; the bound is our choice",
-        ),
-        Claim(
-            "C34d",
-            "BPD is fairer than EPD",
-            fairness("BPD") > fairness("EPD"),
-            kind="conditional",
-            note="sections 1 and 7",
-        ),
+        claim("C34", fairness("PPD") < 0.9),
+        claim("C34b", fairness("EPD") < 0.9),
+        claim("C34c", fairness("BPD") > 0.95),
+        claim("C34d", fairness("BPD") > fairness("EPD")),
     ),
     panels=tuple(
         Ranking(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tailback.papers import (
     AxisValue,
-    Claim,
     Experiment,
     Expression,
     Label,
@@ -18,8 +17,11 @@ from tailback.papers import (
 )
 from tailback_papers.bpd_2001 import conditions, measures
 from tailback_papers.bpd_2001.networks import NORMALISED, PLAIN, PPD, bpd, epd, mixed
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 SACK = "bpd-2001/sack"
 PAIRS = axis(
@@ -90,95 +92,21 @@ figure_20 = Experiment(
     },
     fractions=("goodput",),
     claims=(
-        Claim(
-            "C28",
-            "two Reno connections share a plain switch evenly (fairness)",
-            of("fairness", "Reno, Reno", "off") > 0.9,
-            kind="conditional",
-        ),
-        Claim(
-            "C28b",
-            "with many timeouts (of both together, minus those under BPD)",
-            of("timeouts", "Reno, Reno", "off") - of("timeouts", "Reno, Reno", ON) > 10,
-        ),
-        Claim(
-            "C28c",
-            "and low utilisation (goodput gained by BPD)",
-            of("goodput", "Reno, Reno", ON) - of("goodput", "Reno, Reno", "off") > 0.1,
-        ),
-        Claim(
-            "C29",
-            "without BPD Reno falls behind SACK, which delivers more than 1.5 times as much",
-            of("advantage", "SACK, Reno", "off") > 1.5,
-        ),
-        Claim(
-            "C29b",
-            "Reno has more than 4 times the timeouts of SACK (timeouts above that)",
-            of("timeouts_second", "SACK, Reno", "off") > 4 * of("timeouts_first", "SACK, Reno", "off"),
-            kind="conditional",
-        ),
-        Claim(
-            "C29c",
-            "the two share less evenly than two Reno connections do (loss of fairness)",
-            of("fairness", "Reno, Reno", "off") > of("fairness", "SACK, Reno", "off"),
-        ),
-        Claim(
-            "C29f",
-            "the overall bandwidth is not fully utilised without BPD (utilisation of SACK and Reno)",
-            of("utilisation", "SACK, Reno", "off") < 0.95,
-            note="section 6.2 and conclusions; the bound is that of C30b",
-        ),
-        Claim(
-            "C29d",
-            "Reno sharing with SACK has 34 timeouts",
-            of("timeouts_second", "SACK, Reno", "off").equals(34, 2),
-            kind="conditional",
-            published=34,
-            note="In 14 s, with plain ATM or PPD; the tolerance is our choice.",
-        ),
-        Claim(
-            "C29e",
-            "SACK sharing with Reno has 3 timeouts",
-            of("timeouts_first", "SACK, Reno", "off").equals(3, 1),
-            kind="conditional",
-            published=3,
-            note="In 14 s with PPD: 2.8 with eighty seeds; undecided with plain ATM and EPD, and in 10 and 15 s. The tolerance "
-            "is our choice.",
-        ),
-        Claim("C30", "under BPD both pairs share evenly (lower fairness)", under_bpd("fairness").min() > 0.98),
-        Claim(
-            "C30b",
-            "and use almost 100 % of the bandwidth: at least 0.95 (lower utilisation)",
-            under_bpd("utilisation").min() >= 0.95,
-            kind="conditional",
-            note='The bound is our choice: the conclusions call a goodput of 0.932 "almost the maximum".',
-        ),
-        Claim(
-            "C30c", "with at most one timeout per connection (the connection with the most)", under_bpd("max_timeouts").max() <= 1
-        ),
-        Claim(
-            "C30d",
-            "no connection has a timeout under BPD (timeouts of both, the worse pair)",
-            under_bpd("timeouts").max() <= 0,
-            kind="conditional",
-            published=0,
-        ),
-        Claim(
-            "C31",
-            "SACK delivers almost 100 % more than the Reno connection sharing its link (ratio), as in the study quoted",
-            of("advantage", "SACK, Reno", "off").equals(2, 0.1),
-            kind="not_reproduced",
-            published=2,
-            note="Section 6.2 quotes it from a study of another network, as it does 50 timeouts, which SACK reduced to 2.",
-            ours=True,
-        ),
-        Claim(
-            "C33",
-            "SACK achieves maximum throughput even without BPD (goodput of two SACK connections, at least 0.95 of that with BPD)",
-            of("goodput", "SACK, SACK", "off") / of("goodput", "SACK, SACK", ON) >= 0.95,
-            kind="conditional",
-            note="Conclusions; the bound is our choice.",
-        ),
+        claim("C28", of("fairness", "Reno, Reno", "off") > 0.9),
+        claim("C28b", of("timeouts", "Reno, Reno", "off") - of("timeouts", "Reno, Reno", ON) > 10),
+        claim("C28c", of("goodput", "Reno, Reno", ON) - of("goodput", "Reno, Reno", "off") > 0.1),
+        claim("C29", of("advantage", "SACK, Reno", "off") > 1.5),
+        claim("C29b", of("timeouts_second", "SACK, Reno", "off") > 4 * of("timeouts_first", "SACK, Reno", "off")),
+        claim("C29c", of("fairness", "Reno, Reno", "off") > of("fairness", "SACK, Reno", "off")),
+        claim("C29f", of("utilisation", "SACK, Reno", "off") < 0.95),
+        claim("C29d", of("timeouts_second", "SACK, Reno", "off").equals(34, 2)),
+        claim("C29e", of("timeouts_first", "SACK, Reno", "off").equals(3, 1)),
+        claim("C30", under_bpd("fairness").min() > 0.98),
+        claim("C30b", under_bpd("utilisation").min() >= 0.95),
+        claim("C30c", under_bpd("max_timeouts").max() <= 1),
+        claim("C30d", under_bpd("timeouts").max() <= 0),
+        claim("C31", of("advantage", "SACK, Reno", "off").equals(2, 0.1)),
+        claim("C33", of("goodput", "SACK, SACK", "off") / of("goodput", "SACK, SACK", ON) >= 0.95),
     ),
     times=10,
     panels=(

@@ -16,7 +16,6 @@ import numpy as np
 import tailback as tb
 from tailback.papers import (
     AxisValue,
-    Claim,
     Experiment,
     Expression,
     Label,
@@ -29,8 +28,11 @@ from tailback.papers import (
     computed,
     vary,
 )
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 Preset: TypeAlias = Literal["bpd-2001/reno", "bpd-2001/sack"]
 RENO: Preset = "bpd-2001/reno"
@@ -176,38 +178,11 @@ figure_2 = Experiment(
     ),
     measures=MEASURES,
     claims=(
-        Claim(
-            "C1",
-            "of two losses from a window of 8, except its first and last segment, fast retransmit repairs the first and the "
-            "timer the second (fraction of all 27 pairs)",
-            computed(second_needs_the_timer) >= 1,
-        ),
-        Claim(
-            "C1b",
-            "fast retransmit cannot be invoked in windows smaller than 5 segments (fraction of single losses in windows of 2 to "
-            "4 with a timeout)",
-            (at("timeouts", losses=1, window=(2, 3, 4)) > 0).share() >= 1,
-            kind="not_reproduced",
-            note="In a window of 4, three duplicate acknowledgements follow each loss, as condition (1) says: W - 1 >= 3.",
-            closed="section 2.2 defines the sender",
-        ),
-        Claim(
-            "C1c",
-            "and can in windows of 5 (fraction of single losses without a timeout)",
-            (at("timeouts", losses=1, window=5) <= 0).share() >= 1,
-        ),
-        Claim(
-            "C3",
-            "two losses are repaired without a timeout if and only if W >= 10, or W >= 8 for the first and last segment "
-            "(fraction of all pairs in windows of 5 to 16)",
-            as_derived(two_time_out, losses=2) >= 1,
-            note="The text says W >= 10 for all pairs; for the first and last segment its own rules give 8.",
-        ),
-        Claim(
-            "C3b",
-            "fewer than three losses from a window that is not small cause no timeout (fraction of pairs in windows of 10 to 16)",
-            (at("timeouts", losses=2, window=tuple(range(10, 17))) <= 0).share() >= 1,
-        ),
+        claim("C1", computed(second_needs_the_timer) >= 1),
+        claim("C1b", (at("timeouts", losses=1, window=(2, 3, 4)) > 0).share() >= 1),
+        claim("C1c", (at("timeouts", losses=1, window=5) <= 0).share() >= 1),
+        claim("C3", as_derived(two_time_out, losses=2) >= 1),
+        claim("C3b", (at("timeouts", losses=2, window=tuple(range(10, 17))) <= 0).share() >= 1),
     ),
     panels=((panel(1.0),),),
     traces=sequence(window=8, lost="3 5"),
@@ -226,16 +201,8 @@ figure_4 = Experiment(
     ),
     measures=MEASURES,
     claims=(
-        Claim(
-            "C2",
-            "three losses from a window of 24 are repaired without a timeout if and only if n2 - n1 >= 21 (fraction of triples)",
-            as_derived(three_time_out, window=24, losses=3) >= 1,
-        ),
-        Claim(
-            "C4",
-            "four losses from one window always cause a timeout (fraction of sets of four in windows of 8 to 32)",
-            as_derived(lambda: True, losses=4) >= 1,
-        ),
+        claim("C2", as_derived(three_time_out, window=24, losses=3) >= 1),
+        claim("C4", as_derived(lambda: True, losses=4) >= 1),
     ),
     panels=((panel(0.75),),),
     traces=sequence(window=24, lost="1 22 23"),
@@ -253,13 +220,7 @@ figure_19 = Experiment(
         *(window_with_losses(SACK, 24, triple) for triple in TRIPLES_OF_24),
     ),
     measures=MEASURES,
-    claims=(
-        Claim(
-            "C5",
-            "SACK repairs every pattern of figures 2 and 4 without a timeout (fraction of patterns)",
-            (at("timeouts", preset="sack") <= 0).share() >= 1,
-        ),
-    ),
+    claims=(claim("C5", (at("timeouts", preset="sack") <= 0).share() >= 1),),
     panels=((panel(0.75),),),
     traces=sequence(window=8, lost="3 5"),
     assumptions={**FAMILIES, **WINDOW},

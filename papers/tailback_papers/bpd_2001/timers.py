@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Claim, Experiment, Trace, TracePanel, at, vary
+from tailback.papers import Experiment, Trace, TracePanel, at, vary
 from tailback_papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 CONNECTIONS = 300
 
@@ -56,13 +59,7 @@ figure_3 = Experiment(
     source="figure 3, section 2.1; no values in the text",
     variants=vary(many_connections(), PPD, ticks(*TICKS)),
     measures={"ratio": ratio},
-    claims=(
-        Claim(
-            "C6",
-            "with a coarse tick the timeout is at least 10 round trips (median connection, ticks of 0.3 and 0.5 s)",
-            at("ratio", tick=(0.3, 0.5)).min() >= 10,
-        ),
-    ),
+    claims=(claim("C6", at("ratio", tick=(0.3, 0.5)).min() >= 10),),
     panels=(
         TracePanel(("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "duration of a timeout, s", "mean round trip, s", markers="ooo"),
     ),

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from tailback.papers import (
     AxisValue,
-    Claim,
     Curves,
     Experiment,
     Expression,
@@ -22,8 +21,11 @@ from tailback.papers import (
 )
 from tailback_papers.bpd_2001 import conditions, measures, networks
 from tailback_papers.bpd_2001.conditions import TYPICAL, USUAL
+from tailback_papers.claims import claims_of
 
 __all__ = ["DEGRADATION", "EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 UPPER = {"upper threshold": "90 % of the buffer, as stated for figures 15 and 16; figure 12 varies it"}
 MEASURES = {"goodput": measures.GOODPUT, "active": measures.ACTIVE, "fairness": measures.FAIRNESS}
@@ -108,43 +110,14 @@ figure_6 = Experiment(
     fractions=("goodput",),
     times=3,
     claims=(
-        Claim(
-            "C7",
-            "PPD carries more than plain ATM",
-            goodput("PPD") > goodput("plain"),
-            kind="conditional",
-            note="Neither has a threshold.",
-        ),
-        Claim(
-            "C8",
-            "the best EPD carries more than PPD",
-            gain("A") > 0,
-            kind="conditional",
-            note="With equal clocks, PPD (EPD with a threshold of the whole buffer) carries most.",
-        ),
-        Claim("C8b", "but gains less than in topology B", gain("B") > gain("A"), kind="conditional"),
-        Claim(
-            "C13e",
-            "EPD and PPD fail to significantly improve the performance: the best EPD gains at most 0.1 over plain ATM",
-            goodput("EPD") - goodput("plain") <= 0.1,
-            kind="conditional",
-            note="sections 3 and 7; the bound is our choice",
-        ),
-        Claim("C9", "EPD carries at least 0.9 of the link (best threshold)", goodput("EPD") >= 0.9, kind="conditional"),
-        Claim("C10", "EPD rises with the threshold from 0.1 to 0.7 in topology B", epd_at(0.7, "B") > epd_at(0.1, "B")),
-        Claim(
-            "C10b",
-            "EPD falls from threshold 0.9 to 1, where it equals PPD (the smaller fall of both topologies)",
-            lowest(*(epd_at(0.9, each) - epd_at(1.0, each) for each in ("A", "B"))) > 0,
-            kind="conditional",
-        ),
-        Claim(
-            "C10c",
-            "EPD already falls above threshold 0.7: from 0.7 to 0.9",
-            epd_at(0.7) > epd_at(0.9),
-            kind="not_reproduced",
-            note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 these still fit.",
-        ),
+        claim("C7", goodput("PPD") > goodput("plain")),
+        claim("C8", gain("A") > 0),
+        claim("C8b", gain("B") > gain("A")),
+        claim("C13e", goodput("EPD") - goodput("plain") <= 0.1),
+        claim("C9", goodput("EPD") >= 0.9),
+        claim("C10", epd_at(0.7, "B") > epd_at(0.1, "B")),
+        claim("C10b", lowest(*(epd_at(0.9, each) - epd_at(1.0, each) for each in ("A", "B"))) > 0),
+        claim("C10c", epd_at(0.7) > epd_at(0.9)),
     ),
     panels=(tuple(over_threshold("goodput", "goodput", each, f"topology {each}, tick 0.1 s") for each in ("A", "B")),),
     conditions=CONDITIONS,
@@ -161,24 +134,9 @@ figure_7 = Experiment(
     fractions=("goodput",),
     times=3,
     claims=(
-        Claim("C11", "EPD carries more than PPD (best threshold)", gain("A") > 0, kind="conditional"),
-        Claim(
-            "C11b",
-            "although connections are less active under EPD than under PPD: at one of the thresholds below 1 it carries more and "
-            "is less active (the smaller of both differences)",
-            more_with_less_activity() > 0,
-            kind="conditional",
-            note="With a tick of 0.02 s and a threshold of 0.25, EPD carries 0.007 more and is 0.06 less active. With 0.1 and "
-            "0.5 s, its lead is undecided where it is less active. With a threshold of 0.7, which the text calls the best, it is "
-            "more active under all conditions.",
-        ),
-        Claim(
-            "C12",
-            "activity is low although goodput is high: it is lower by more than 0.25 (EPD, threshold 0.9)",
-            epd_at(0.9) - at("active", policy="EPD", threshold=0.9) > 0.25,
-            kind="conditional",
-            note="The bound is our choice.",
-        ),
+        claim("C11", gain("A") > 0),
+        claim("C11b", more_with_less_activity() > 0),
+        claim("C12", epd_at(0.9) - at("active", policy="EPD", threshold=0.9) > 0.25),
     ),
     panels=(over_threshold("active", "fraction of time active"),),
     conditions=(replace(conditions.TICK_A, values=(*conditions.TICKS_OF_A, FINE)), conditions.ACCESS),
@@ -204,15 +162,9 @@ figure_14 = Experiment(
     fractions=("goodput",),
     times=3,
     claims=(
-        Claim(
-            "C21",
-            "BPD brings no significant improvement over EPD: the best of both are within 0.03",
-            lead("A").equals(0, 0.03),
-            kind="conditional",
-            note="The bound is our choice.",
-        ),
-        Claim("C21a", "but a minor one", lead("A") > 0, kind="conditional"),
-        Claim("C21b", "and gains less over it than in topology B", lead("B") > lead("A")),
+        claim("C21", lead("A").equals(0, 0.03)),
+        claim("C21a", lead("A") > 0),
+        claim("C21b", lead("B") > lead("A")),
     ),
     panels=(
         Curves(
@@ -238,14 +190,7 @@ DEGRADATION = Experiment(
     variants=in_a([*networks.PLAIN, *networks.PPD], [*networks.PLAIN, *networks.PPD]),
     measures={"corrupted": CORRUPTED, "idle": IDLE},
     fractions=("corrupted", "idle"),
-    claims=(
-        Claim(
-            "C12b",
-            "in topology A degradation is caused by cells of corrupted packets rather than idle times (plain ATM: fraction of "
-            "the link for the former minus that for the latter)",
-            at("corrupted", policy="plain") > at("idle", policy="plain"),
-        ),
-    ),
+    claims=(claim("C12b", at("corrupted", policy="plain") > at("idle", policy="plain")),),
     panels=tuple(
         Ranking(measure, lines("policy", {"plain ATM": "plain", "PPD": "PPD"}, tick=USUAL, access=FASTER), axis)
         for measure, axis in (("corrupted", "cells of corrupted packets"), ("idle", "idle"))

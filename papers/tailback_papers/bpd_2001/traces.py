@@ -9,7 +9,6 @@ import numpy as np
 import tailback as tb
 from tailback.papers import (
     AxisValue,
-    Claim,
     Experiment,
     Expression,
     ReferenceLine,
@@ -24,8 +23,11 @@ from tailback.papers import (
 )
 from tailback_papers.bpd_2001 import conditions, measures
 from tailback_papers.bpd_2001.networks import bpd, epd, ticks, topology_a, topology_b
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS", "occupancy"]
+
+claim = claims_of(__name__)
 
 TICK = {
     "tick of the retransmission timer": "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose minimum timeout "
@@ -89,40 +91,12 @@ figure_15 = Experiment(
         "fast_share": FAST_SHARE,
     },
     claims=(
-        Claim(
-            "C22",
-            "after start-up a connection has at most one more timeout (the connection with the most, from 3.5 s on)",
-            at("max_timeouts", start="from 3.5 s on") <= 1,
-            note="In every second run, a connection loses its very first packet and waits for the initial timeout of 3 s.",
-        ),
-        Claim(
-            "C22b",
-            "and usually none (timeouts per connection, on average, from 3.5 s on)",
-            at("timeouts", start="from 3.5 s on") < 0.5,
-        ),
-        Claim(
-            "C22c",
-            "a connection has at most one more timeout after just one second (the connection with the most)",
-            at("max_timeouts", start="from 1 s on") <= 1,
-            kind="conditional",
-            note="In 4 of 60 runs with ssthresh 16, two pairs of connections alternated while a fifth waited for its initial "
-            "timeout: one pair fits the link and grows to windows of 60; when the other pair returns, each window loses three "
-            "segments 26 apart, closer than condition (3) of section 2.2 allows.",
-            ours=True,
-        ),
-        Claim(
-            "C22d",
-            "every loss is recovered using fast retransmit (fraction of the recoveries after one second, at least 0.95)",
-            at("fast_share", start="from 1 s on") >= 0.95,
-            note="section 5; the bound is our choice",
-        ),
-        Claim(
-            "C23",
-            "the losses at the start cause a timeout in most cases (fraction of connections without one)",
-            at("timeout_free_share", start="whole run") < 0.5,
-            kind="conditional",
-        ),
-        Claim("C23a", "but not always: the example shows none", at("timeout_free_share", start="whole run") > 0),
+        claim("C22", at("max_timeouts", start="from 3.5 s on") <= 1),
+        claim("C22b", at("timeouts", start="from 3.5 s on") < 0.5),
+        claim("C22c", at("max_timeouts", start="from 1 s on") <= 1),
+        claim("C22d", at("fast_share", start="from 1 s on") >= 0.95),
+        claim("C23", at("timeout_free_share", start="whole run") < 0.5),
+        claim("C23a", at("timeout_free_share", start="whole run") > 0),
     ),
     panels=(TracePanel(("window",), "window, segments", "time, s"),),
     traces=(Trace("window", {"start": "whole run", "ssthresh": 122, "topology": "B"}, ONE_WINDOW, window),),
@@ -147,28 +121,9 @@ figure_16 = Experiment(
         "typical_loss_spacing": measures.typical_loss_spacing,
     },
     claims=(
-        Claim(
-            "C24a",
-            "under BPD no two losses of a connection are closer than 26 packets, unless the buffer was at the upper threshold "
-            "(number of closer losses)",
-            at("close_losses", policy="BPD") <= 0,
-        ),
-        Claim(
-            "C24b",
-            "a connection loses one segment every 25 to 26 (most common distance)",
-            at("typical_loss_spacing", policy="BPD").equals(25.5, 0.5),
-            kind="conditional",
-            published=25.5,
-            note="In topology B a window must exceed (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and congestion "
-            "avoidance takes about 3/8 of its square, in segments, from loss to loss.",
-        ),
-        Claim(
-            "C24c",
-            "under EPD more than half of the losses are within 25 packets of the previous one (threshold 0.4, as LT)",
-            at("burst_share", policy="EPD", threshold=0.4, topology="B") > 0.5,
-            note="With the threshold of figure 17, 0.9, the fraction is one half.",
-            ours=True,
-        ),
+        claim("C24a", at("close_losses", policy="BPD") <= 0),
+        claim("C24b", at("typical_loss_spacing", policy="BPD").equals(25.5, 0.5)),
+        claim("C24c", at("burst_share", policy="EPD", threshold=0.4, topology="B") > 0.5),
     ),
     panels=(TracePanel(("window",), "window, segments", "time, s", time_range=(5, 6)),),
     traces=(Trace("window", {"policy": "BPD", "topology": "B"}, ONE_WINDOW, window),),
@@ -211,36 +166,11 @@ figure_17 = Experiment(
         "mean_window": measures.mean_window,
     },
     claims=(
-        Claim(
-            "C25",
-            "under EPD the connection shown has 18 timeouts in 10 s: there are such connections (fraction with 18 or more)",
-            of("share_with_many", "EPD") > 0,
-            kind="conditional",
-            note="In topology B, ticks of 0.1 s and less give 7 to 14 timeouts, rarely more.",
-        ),
-        Claim(
-            "C26",
-            "the window has higher peaks under EPD than under BPD (segments, after the first second)",
-            of("peak_window", "EPD") > of("peak_window", "BPD"),
-        ),
-        Claim(
-            "C26b",
-            "under BPD the window shown never falls to 1: there are such connections (fraction without a timeout)",
-            of("timeout_free_share", "BPD") > 0,
-            kind="conditional",
-            note="At most one in four; figure 15 judges the statement for all connections.",
-        ),
-        Claim(
-            "C26c",
-            "it does so less often than under EPD (timeouts per connection)",
-            of("timeouts", "EPD") > of("timeouts", "BPD"),
-        ),
-        Claim(
-            "C26d",
-            "under EPD the mean window is lower than under BPD (segments)",
-            of("mean_window", "EPD") < of("mean_window", "BPD"),
-            kind="not_reproduced",
-        ),
+        claim("C25", of("share_with_many", "EPD") > 0),
+        claim("C26", of("peak_window", "EPD") > of("peak_window", "BPD")),
+        claim("C26b", of("timeout_free_share", "BPD") > 0),
+        claim("C26c", of("timeouts", "EPD") > of("timeouts", "BPD")),
+        claim("C26d", of("mean_window", "EPD") < of("mean_window", "BPD")),
     ),
     panels=(TracePanel(("window",), "window, segments", "time, s"),),
     traces=(Trace("window", {"policy": "EPD", "tick": 0.1, "topology": "B"}, ONE_WINDOW, window),),
@@ -295,28 +225,10 @@ figure_18 = Experiment(
         "excess": excess,
     },
     claims=(
-        Claim(
-            "C27",
-            "EPD never has more cells in the buffer than 600 plus a packet's tail per connection",
-            at("over_tails", policy="EPD") <= 0,
-            note="cells above that at the maximum",
-        ),
-        Claim(
-            "C27b",
-            "BPD uses the space above the threshold more often (fraction of the time, minus that of EPD)",
-            at("above", policy="BPD") > at("above", policy="EPD"),
-        ),
-        Claim(
-            "C27d",
-            "and more intensively (mean number of cells above 600, minus that of EPD)",
-            at("excess", policy="BPD") > at("excess", policy="EPD"),
-            note="In topology B, BPD fills the buffer to 1088 cells at the start, and later to 655 at most.",
-        ),
-        Claim(
-            "C27c",
-            "BPD has more cells in the buffer than EPD on average",
-            at("mean_queue", policy="BPD") > at("mean_queue", policy="EPD"),
-        ),
+        claim("C27", at("over_tails", policy="EPD") <= 0),
+        claim("C27b", at("above", policy="BPD") > at("above", policy="EPD")),
+        claim("C27d", at("excess", policy="BPD") > at("excess", policy="EPD")),
+        claim("C27c", at("mean_queue", policy="BPD") > at("mean_queue", policy="EPD")),
     ),
     panels=(
         (

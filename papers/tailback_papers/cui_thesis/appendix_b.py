@@ -23,6 +23,7 @@ from tailback.papers import (
     lowest,
     variants,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis import conditions, fast, over_time
 from tailback_papers.cui_thesis.over_time import name
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # Figure B.4: source and destination node, and start time of each flow.
 PARKING_LOT = ((1, 4, 0), (1, 2, 20), (2, 4, 40), (3, 4, 60))
@@ -186,13 +189,7 @@ FIGURE_B_1_SETTLING = Experiment(
             )
             for form in fast.FORMS
         ),
-        Claim(
-            "B.1-forms",
-            "the module was about twice as fast as (4.1) (slowest phase by (4.1) divided by that of form `module`)",
-            (slowest("thesis") / slowest("module")).equals(2, 0.2),
-            note="With a round trip of 50 ms. ns-2 itself takes 5.1 s by a different measure, for which (4.1) takes 10.9 s.",
-            ours=True,
-        ),
+        claim("B.1-forms", (slowest("thesis") / slowest("module")).equals(2, 0.2)),
     ),
     panels=(Ranking("settling", lines("form", fast.FORMS, delay=conditions.ONE_WAY), "seconds"),),
     conditions=(conditions.DELAY,),
@@ -250,23 +247,11 @@ FIGURE_B_8 = Experiment(
         "utilisation": fast.UTILISATION,
     },
     claims=(
-        Claim(
-            "C-B.8.1",
-            "the link is filled within seconds (utilisation from 17 to 20 s)",
-            at("utilisation", phase="one flow") > 0.999,
-        ),
-        Claim(
-            "C-B.8.1-order",
-            "the same order of unfairness as at 100 Mb/s (share of the first of two flows, (4.23))",
-            at("share_1", phase="two flows").equals(0.38197, 0.01),
-        ),
-        Claim(
+        claim("C-B.8.1", at("utilisation", phase="one flow") > 0.999),
+        claim("C-B.8.1-order", at("share_1", phase="two flows").equals(0.38197, 0.01)),
+        claim(
             "C-B.8.1-queue",
-            "queueing delay is small (with three flows, relative to the round trip)",
             at("queue", phase="three flows") * 8000 / 10e9 / (lambda delay: conditions.rtt_ms(20, delay) / 1000) < 1,
-            kind="conditional",
-            note="46,000 packets, 4.6 alpha, as (4.19) gives for three flows, take 37 ms at 10 Gb/s; that this is small if it is "
-            "less than the round trip is our choice.",
         ),
     ),
     panels=(
@@ -324,16 +309,10 @@ FIGURE_B_11 = Experiment(
     ),
     measures={"utilisation": fast.UTILISATION, "longest_queue": "queues.bottleneck.max_queue_units"},
     claims=(
-        Claim(
-            "C-B.11.1",
-            "it recovers from random losses (utilisation at one loss in 100,000 packets)",
-            at("utilisation", form="module", loss=1e-5) > 0.9,
-        ),
-        Claim(
+        claim("C-B.11.1", at("utilisation", form="module", loss=1e-5) > 0.9),
+        claim(
             "C-B.11.1-spikes",
-            "recovery causes spikes in the queue (longest queue divided by alpha, one loss in 100,000 packets)",
             at("longest_queue", form="module", loss=1e-5) / fast.ALPHA > 2,
-            setting="form `module`: after a loss in an active round trip it returns at once to the window that it remembers",
             contrast=Contrast(
                 "by (4.1), which evaluates the current window", at("longest_queue", form="thesis", loss=1e-5) / fast.ALPHA
             ),

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 import tailback as tb
-from tailback.papers import Claim, Curves, Experiment, Line, Ranking, at, lowest, variants
+from tailback.papers import Curves, Experiment, Line, Ranking, at, lowest, variants
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 TARGET = 0.95
 FASTEST = "20 Mbps"
@@ -227,41 +230,12 @@ LOT = Experiment(
     ),
     measures={"max_min": off_max_min, "proportional": off_proportional},
     claims=(
-        Claim(
-            "control-lot.maxnet",
-            "MaxNet is max-min fair",
-            at("max_min", system="maxnet", seconds=TIMES_S[-1]) < 0.01,
-            note="spread of rates over fair rates in the 40th second; bounds here and below are our choice",
-            ours=True,
-        ),
-        Claim("control-lot.rcp", "RCP is max-min fair", at("max_min", system="rcp", seconds=TIMES_S[-1]) < 0.02, ours=True),
-        Claim(
-            "control-lot.xcp",
-            "XCP is max-min fair",
-            at("max_min", system="xcp", seconds=TIMES_S[-1]) < 0.02,
-            kind="not_reproduced",
-            note="shuffling takes little from a flow that another queue limits (Low, Andrew and Wydrowski, INFOCOM 2005)",
-            ours=True,
-        ),
-        Claim(
-            "control-lot.rem",
-            "sources of REM are proportionally fair",
-            at("proportional", system="rem", seconds=TIMES_S[-1]) < 0.02,
-            ours=True,
-        ),
-        Claim(
-            "control-lot.maxnet-adpm",
-            "MaxNet with prices marked by ADPM is nearly max-min fair",
-            at("max_min", system="maxnet adpm", seconds=TIMES_S[-1]) < 0.05,
-            ours=True,
-        ),
-        Claim(
-            "control-lot.adpm-soon",
-            "within five seconds of the start",
-            at("max_min", system="maxnet adpm", seconds=5) < 0.1,
-            note="in the fifth second",
-            ours=True,
-        ),
+        claim("control-lot.maxnet", at("max_min", system="maxnet", seconds=TIMES_S[-1]) < 0.01),
+        claim("control-lot.rcp", at("max_min", system="rcp", seconds=TIMES_S[-1]) < 0.02),
+        claim("control-lot.xcp", at("max_min", system="xcp", seconds=TIMES_S[-1]) < 0.02),
+        claim("control-lot.rem", at("proportional", system="rem", seconds=TIMES_S[-1]) < 0.02),
+        claim("control-lot.maxnet-adpm", at("max_min", system="maxnet adpm", seconds=TIMES_S[-1]) < 0.05),
+        claim("control-lot.adpm-soon", at("max_min", system="maxnet adpm", seconds=5) < 0.1),
     ),
     panels=(
         (
@@ -309,36 +283,15 @@ def on_graph(seconds: int, systems: tuple[str, ...]) -> Experiment:
             "discarded": "sum(queues.*.dropped_units)",
         },
         claims=(
-            Claim("control-graph.maxnet", "MaxNet is max-min fair", at("max_min", system="maxnet") < 0.02, ours=True),
-            Claim("control-graph.rcp", "RCP is max-min fair", at("max_min", system="rcp") < 0.03, ours=True),
-            Claim(
-                "control-graph.rem", "sources of REM are proportionally fair", at("proportional", system="rem") < 0.05, ours=True
-            ),
-            Claim(
-                "control-graph.rcp-adpm",
-                "RCP with rates marked by ADPM is nearly max-min fair",
-                at("max_min", system="rcp adpm") < 0.1,
-                ours=True,
-            ),
-            Claim(
-                "control-graph.maxnet-adpm",
-                "MaxNet with prices marked by ADPM is nearly max-min fair",
-                at("max_min", system="maxnet adpm") < 0.1,
-                kind="not_reproduced",
-                ours=True,
-            ),
-            Claim(
-                "control-graph.sums",
-                "estimating the sum of prices by RAM costs more than estimating the largest price by ADPM",
-                at("proportional", system="rem ram") > at("max_min", system="rcp adpm"),
-                note="spread of REM's sources with RAM minus that of RCP with ADPM, each about its own fair rates",
-                ours=True,
-            ),
-            Claim(
+            claim("control-graph.maxnet", at("max_min", system="maxnet") < 0.02),
+            claim("control-graph.rcp", at("max_min", system="rcp") < 0.03),
+            claim("control-graph.rem", at("proportional", system="rem") < 0.05),
+            claim("control-graph.rcp-adpm", at("max_min", system="rcp adpm") < 0.1),
+            claim("control-graph.maxnet-adpm", at("max_min", system="maxnet adpm") < 0.1),
+            claim("control-graph.sums", at("proportional", system="rem ram") > at("max_min", system="rcp adpm")),
+            claim(
                 "control-graph.reno",
-                "Reno is neither",
                 lowest(at("max_min", system="reno"), at("proportional", system="reno"), each_seed=True) > 0.5,
-                ours=True,
             ),
         ),
         panels=(
@@ -378,33 +331,11 @@ ARRIVING = Experiment(
         "discarded": "sum(queues.*.dropped_units)",
     },
     claims=(
-        Claim(
-            "control-arrivals.rcp",
-            "with RCP transfers take less time than with Reno",
-            at("completion", system="reno") > at("completion", system="rcp"),
-            note="medians in ms, Reno's minus RCP's",
-            ours=True,
-        ),
-        Claim(
-            "control-arrivals.rcp-adpm",
-            "also if marks encode the rate",
-            at("completion", system="reno") > at("completion", system="rcp adpm"),
-            ours=True,
-        ),
-        Claim(
-            "control-arrivals.fair",
-            "permanent flows share equally, whatever their round trips",
-            at("staying", system=("maxnet", "rcp", "rcp adpm")).max(each_seed=True) < 0.05,
-            note="spread of four rates, the largest of MaxNet, RCP and RCP with ADPM",
-            ours=True,
-        ),
-        Claim("control-arrivals.reno", "with Reno they do not", at("staying", system="reno") > 0.1, ours=True),
-        Claim(
-            "control-arrivals.loss",
-            "nothing is lost with RCP and XCP with explicit feedback",
-            (at("discarded", system="rcp") + at("discarded", system="xcp")).equals(0.0),
-            ours=True,
-        ),
+        claim("control-arrivals.rcp", at("completion", system="reno") > at("completion", system="rcp")),
+        claim("control-arrivals.rcp-adpm", at("completion", system="reno") > at("completion", system="rcp adpm")),
+        claim("control-arrivals.fair", at("staying", system=("maxnet", "rcp", "rcp adpm")).max(each_seed=True) < 0.05),
+        claim("control-arrivals.reno", at("staying", system="reno") > 0.1),
+        claim("control-arrivals.loss", (at("discarded", system="rcp") + at("discarded", system="xcp")).equals(0.0)),
     ),
     panels=(
         (

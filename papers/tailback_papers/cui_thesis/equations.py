@@ -11,8 +11,11 @@ import numpy as np
 
 from tailback import models
 from tailback.papers import Claim, Computation, Contrast, Experiment, Expression, Variant, at, lowest
+from tailback_papers.claims import claims_of
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # Section 4.4.3: alpha 50 on 100 Mb/s, with packets of 1040 bytes. r does not matter if it is large.
 FIGURE_4_10 = {"alpha": 50.0, "capacity_pps": 100e6 / (8 * 1040), "slowdown": 1e6}
@@ -95,20 +98,10 @@ SINGLE = Experiment(
     variants=tuple(Variant({"equation": each}, Computation(value, {"equation": each})) for each in EQUATIONS),
     measures={"value": "value"},
     claims=(
-        Claim("C-2.3.5", "16 levels on paths of 30 hops need 40 probe types (2.9)", of("(2.9)").equals(40), published=40),
-        Claim(
-            "C-2.3.4-optimal",
-            "RAM outperforms even an optimally parameterised REM if prices are uniform (mean square error of REM with the best "
-            "phi over that of RAM, after many packets, smallest over 1, 2, 10 and 30 links)",
-            lowest(*(of(f"REM over RAM, {links}") for links in (1, 2, 10, 30))) > 1,
-        ),
-        Claim("C-4.4.1", "a2 in (4.27) is 0.801938", of("(4.27)").equals(0.801938, 5e-7), published=0.801938),
-        Claim(
-            "C-4.4.2-drained",
-            "with alpha / C of 2.5 ms and 40 ms the buffer empties with about 7 flows, within one (4.31)",
-            of("(4.31)").equals(7, 1),
-            published=7,
-        ),
+        claim("C-2.3.5", of("(2.9)").equals(40)),
+        claim("C-2.3.4-optimal", lowest(*(of(f"REM over RAM, {links}") for links in (1, 2, 10, 30))) > 1),
+        claim("C-4.4.1", of("(4.27)").equals(0.801938, 5e-7)),
+        claim("C-4.4.2-drained", of("(4.31)").equals(7, 1)),
         *(
             Claim(
                 f"C-4.4.3-{case}",
@@ -132,61 +125,18 @@ SINGLE = Experiment(
                 ("c", "in figure 4.10 (c)", "4.4.3, exact, 40 ms", 2, "3"),
             )
         ),
-        Claim(
-            "C-5.2.2-factor",
-            "the error of random probes is within a factor of four of that of a quantiser with as many levels, 1 / (4k) (its "
-            "ratio to that, 1000 packets)",
-            of("(5.2)") * 4 * 1000 <= 4,
-        ),
-        Claim(
-            "C-5.2.2-undetected",
-            "(5.5) is the probability that bit-reversed counting does not detect a step (a sixteenth and 8 packets, (5.5) minus "
-            "the exact value)",
-            (of("(5.5)") - of("BRC")).equals(0, 0.005),
-            kind="not_reproduced",
-            note="(5.5) multiplies the probabilities of all scales, although the packets of one are among those of the next.",
-            closed=CLOSED,
-        ),
-        Claim(
-            "C-5.2.2-sooner",
-            "bit-reversed counting detects it no later than random probes (probability by (5.4) minus that of counting)",
-            of("(5.4)") - of("BRC") >= 0,
-        ),
-        Claim(
-            "C-5.2.2-within",
-            "a step is detected within log2 of its inverse packets (mean number for a sixteenth, at most 4)",
-            of("detection") <= 4,
-            kind="not_reproduced",
-            note="within 2 to that power, which is 16",
-            closed=CLOSED,
-        ),
-        Claim(
-            "C-5.2.3-binary",
-            "while the price changes from 3 (011) to 4 (100), a binary code could estimate anything from 000 to 111 (number of "
-            "its estimates)",
-            of("estimates, binary").equals(8),
-            published=8,
-        ),
-        Claim(
-            "C-5.2.3-unary",
-            "this cannot occur with unary coding (number of its estimates)",
-            of("estimates, unary").equals(2),
-            note="3 and 4",
-        ),
-        Claim(
+        claim("C-5.2.2-factor", of("(5.2)") * 4 * 1000 <= 4),
+        claim("C-5.2.2-undetected", (of("(5.5)") - of("BRC")).equals(0, 0.005), closed=CLOSED),
+        claim("C-5.2.2-sooner", of("(5.4)") - of("BRC") >= 0),
+        claim("C-5.2.2-within", of("detection") <= 4, closed=CLOSED),
+        claim("C-5.2.3-binary", of("estimates, binary").equals(8)),
+        claim("C-5.2.3-unary", of("estimates, unary").equals(2)),
+        claim(
             "C-5.3.2-1024",
-            "with bit-reversed counting at most 1024 packets guarantee an error of the rate below 2 % (largest relative error)",
             of("rate, pure_brc") < 0.02,
-            setting="the sequence starts at R(1)",
             contrast=Contrast("it starts anywhere, as sequential IPids do", of("rate, random_brc")),
-            note="the text's 2 % are the granularity of 931 prices; an error of 1/1024 of the range is 1.8 %",
         ),
-        Claim(
-            "C-5.3.2-levels",
-            "rates from 1 kb/s to 100 Gb/s in steps of 2 % need 931 prices, and thus 10 bits",
-            of("levels").equals(931),
-            published=931,
-        ),
+        claim("C-5.3.2-levels", of("levels").equals(931)),
     ),
     exact=True,
 )

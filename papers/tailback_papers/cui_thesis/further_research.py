@@ -8,9 +8,12 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Line, Ranking, ReferenceLine, Variant, at, lines, quick_form
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis.fast import FAIRNESS, QUEUE, UTILISATION
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # Packets of 1500 bytes on 100 Mb/s in 50 ms.
 PRODUCT = 417
@@ -108,14 +111,7 @@ MIXTURE = Experiment(
         for law, tcp in SENDERS.items()
     ),
     measures={"fairness": FAIRNESS, "longest_over_shortest": "flows.rtt300.goodput_bps / flows.rtt10.goodput_bps"},
-    claims=(
-        Claim(
-            "further-round-trips",
-            "FAST is fairer than CUBIC (Jain's index of flows of 10, 30, 100 and 300 ms, difference)",
-            at("fairness", law="FAST") > at("fairness", law="CUBIC"),
-            ours=True,
-        ),
-    ),
+    claims=(claim("further-round-trips", at("fairness", law="FAST") > at("fairness", law="CUBIC")),),
     panels=(Ranking("fairness", lines("law", tuple(SENDERS)), "Jain's index"),),
     assumptions={"buffer": "2000 packets: enough for all of FAST's queue"},
     answer=lambda results: (
@@ -144,14 +140,7 @@ MANAGED = Experiment(
         for policy, settings in POLICIES.items()
     ),
     measures={"fairness": FAIRNESS, "utilisation": UTILISATION, "queue": QUEUE},
-    claims=(
-        Claim(
-            "further-policies-codel",
-            "CoDel makes four flows of FAST share more evenly than drop-tail does (Jain's index, difference)",
-            at("fairness", policy="codel") > at("fairness", policy="drop_tail"),
-            ours=True,
-        ),
-    ),
+    claims=(claim("further-policies-codel", at("fairness", policy="codel") > at("fairness", policy="drop_tail")),),
     panels=(
         Ranking("fairness", lines("policy", tuple(POLICIES)), "Jain's index"),
         Ranking("utilisation", lines("policy", tuple(POLICIES)), "utilisation"),
@@ -193,12 +182,7 @@ RANDOM_LOSS = Experiment(
     ),
     measures={"utilisation": UTILISATION},
     claims=(
-        Claim(
-            "further-loss",
-            "at one loss in a thousand FAST uses more than three times as much as CUBIC",
-            (at("utilisation", law="FAST, module", loss=1e-3) / at("utilisation", law="CUBIC", loss=1e-3)) > 3,
-            ours=True,
-        ),
+        claim("further-loss", (at("utilisation", law="FAST, module", loss=1e-3) / at("utilisation", law="CUBIC", loss=1e-3)) > 3),
     ),
     panels=(Curves("utilisation", "loss", lines("law", tuple(LOSSY)), "utilisation", "probability of loss"),),
     assumptions={"scenario": "one flow, 100 Mb/s, 50 ms, alpha 100"},
@@ -244,19 +228,8 @@ BOTTLENECKS = Experiment(
     variants=tuple(Variant({"factor": factor}, several_bottlenecks(factor)) for factor in range(1, HOPS + 1)),
     measures={"long_over_short": f"flows.long.goodput_bps / (({SHORT}) / {HOPS})"},
     claims=(
-        Claim(
-            "further-bottlenecks",
-            "with equal alpha a flow over three bottlenecks gets a third of the others' rate: alpha divided by the sum of its "
-            "delays",
-            at("long_over_short", factor=1).equals(1 / HOPS, 0.02),
-            ours=True,
-        ),
-        Claim(
-            "further-bottlenecks-rule",
-            "with alpha times the number of bottlenecks it gets the same",
-            at("long_over_short", factor=HOPS).equals(1, 0.05),
-            ours=True,
-        ),
+        claim("further-bottlenecks", at("long_over_short", factor=1).equals(1 / HOPS, 0.02)),
+        claim("further-bottlenecks-rule", at("long_over_short", factor=HOPS).equals(1, 0.05)),
     ),
     panels=(
         Curves(
@@ -307,24 +280,9 @@ ROUTE = Experiment(
     ),
     measures={"utilisation": UTILISATION, "fairness": FAIRNESS, "queue": QUEUE},
     claims=(
-        Claim(
-            "further-route-plain",
-            "a FAST flow interprets 25 ms of additional propagation delay as queueing and yields to it (utilisation of one flow)",
-            at("utilisation", law="plain", flows=1) < 0.5,
-            ours=True,
-        ),
-        Claim(
-            "further-route-again",
-            "draining again, with a reset of the base round trip, restores it (utilisation of one flow)",
-            at("utilisation", law="draining every 20 s", flows=1) > 0.95,
-            ours=True,
-        ),
-        Claim(
-            "further-route-fair",
-            "and four flows stay fair (Jain's index)",
-            at("fairness", law="draining every 20 s", flows=4) > 0.95,
-            ours=True,
-        ),
+        claim("further-route-plain", at("utilisation", law="plain", flows=1) < 0.5),
+        claim("further-route-again", at("utilisation", law="draining every 20 s", flows=1) > 0.95),
+        claim("further-route-fair", at("fairness", law="draining every 20 s", flows=4) > 0.95),
     ),
     panels=(Curves("utilisation", "flows", lines("law", tuple(AGAIN)), "utilisation", "flows"),),
     # With ten seeds the fairness is 0.97 +/- 0.03.

@@ -26,12 +26,15 @@ from tailback.papers import (
     lowest,
     variants,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis.signals import MOST, Height, bisect, marked, mean_queue, on_one_link, red, utilisation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # A sender of Reno with ECN.
 RENO = {"preset": "sack", "mss": "960 B", "delayed_ack": False, "ecn": True, "timestamps": True, "receiver_window": 100_000}
@@ -73,25 +76,12 @@ LOAD = Experiment(
     measures={"queue_length": mean_queue, "utilisation": utilisation, "marked": marked, "lost": LOST},
     fractions=("marked", "lost"),
     claims=(
-        Claim(
-            "C-2.3.3-queue",
-            "REM stabilises the queue around its target regardless of the number of flows (largest distance, packets)",
-            OFF_TARGET < 10,
-        ),
-        Claim("C-2.3.3-rate", "and the input rate around the capacity: high utilisation (smallest)", USED > 0.95),
-        Claim(
-            "C-2.3.3-loss",
-            "and negligible loss (largest fraction of the packets)",
-            at("lost", policy="REM").max(each_seed=True) < 0.001,
-        ),
-        Claim(
-            "C-2.3.3-price",
-            "with more users the marking probability increases (smallest increase as their number doubles)",
-            at("marked", policy="REM").steps("flows").min(each_seed=True) > 0,
-        ),
-        Claim(
+        claim("C-2.3.3-queue", OFF_TARGET < 10),
+        claim("C-2.3.3-rate", USED > 0.95),
+        claim("C-2.3.3-loss", at("lost", policy="REM").max(each_seed=True) < 0.001),
+        claim("C-2.3.3-price", at("marked", policy="REM").steps("flows").min(each_seed=True) > 0),
+        claim(
             "C-2.3.3-red",
-            "if the queue is the congestion measure, it varies with the number of sources (RED, 160 flows over 10)",
             (at("queue_length", policy="RED", flows=COUNTS[-1]) / at("queue_length", policy="RED", flows=COUNTS[0])) > 2,
         ),
     ),
@@ -258,16 +248,8 @@ INSTABILITY = Experiment(
     ),
     measures={"variation": variation, "utilisation": utilisation},
     claims=(
-        Claim(
-            "C-2.3.1-within",
-            "within the condition the queue does not oscillate (largest relative standard deviation, gain below 0.6)",
-            WITHIN < 0.2,
-        ),
-        Claim(
-            "C-2.3.1-beyond",
-            "beyond it the queue oscillates (smallest relative standard deviation, gain above 1.4)",
-            BEYOND > 0.7,
-        ),
+        claim("C-2.3.1-within", WITHIN < 0.2),
+        claim("C-2.3.1-beyond", BEYOND > 0.7),
         *(
             Claim(
                 f"C-2.3.1-{sweep}",
@@ -288,11 +270,7 @@ INSTABILITY = Experiment(
             )
             for sweep in SWEEPS
         ),
-        Claim(
-            "C-2.3.1-cost",
-            "the oscillation costs throughput (utilisation at the largest delay)",
-            at("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]) < 0.95,
-        ),
+        claim("C-2.3.1-cost", at("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]) < 0.95),
     ),
     panels=(
         tuple(

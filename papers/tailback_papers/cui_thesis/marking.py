@@ -23,12 +23,15 @@ from tailback.papers import (
     quick_form,
     vary,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis.intervals import distance_from_exponential
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["EXPERIMENTS", "SEQUENCES"]
+
+claim = claims_of(__name__)
 
 # Ten seeds have about as many sequences of probes as the document's 256, each with 100 prices.
 SEQUENCES = 26
@@ -165,62 +168,20 @@ MEAN_ERROR = Experiment(
     variants=ERRORS,
     measures={"mean": "mean"},
     claims=(
-        Claim(
-            "C-5.1.1",
-            "BRC outperforms random probing",
-            (probes("mean", "pure_brc") / probes("mean", "random")).max() < 1.0,
-            note="pure BRC divided by random probes, at the k with the largest ratio",
+        claim("C-5.1.1", (probes("mean", "pure_brc") / probes("mean", "random")).max() < 1.0),
+        claim(
+            "C-5.1.1-random-brc", (probes("mean", "random_brc", *COUNTS[2:]) / probes("mean", "random", *COUNTS[2:])).max() < 1.0
         ),
-        Claim(
-            "C-5.1.1-random-brc",
-            "BRC outperforms random probing: also from a random start",
-            (probes("mean", "random_brc", *COUNTS[2:]) / probes("mean", "random", *COUNTS[2:])).max() < 1.0,
-            note="random BRC divided by random probes, from k = 3 on, at the k with the largest ratio; one packet is the same in "
-            "both",
-        ),
-        Claim(
-            "C-5.1.2-first",
-            "random BRC performs like random probing for the first few packets",
-            (exact("random_brc", *COUNTS[:3]) / exact("random", *COUNTS[:3])).min() > 0.8,
-            note="exact mean error of random BRC divided by that of random probes: 1 with one packet, 0.90 with two, 0.83 with "
-            "three; the bound is our choice",
-        ),
-        Claim(
-            "C-5.1.2-later",
-            "as more packets are received, its performance gets closer to that of pure BRC",
-            to_pure("mean", 7) > to_pure("mean", 4095),
-            note="random divided by pure BRC with 7 packets, minus that with 4095",
-        ),
-        Claim(
-            "C-5.1.3",
-            "random probing overlaps with 1/(k + 2)",
-            (exact("random") / (lambda count: 1 / (count + 2))).furthest(ratio=True).equals(1.0, 0.02),
-            note="exact mean error divided by it, at the k where it is furthest from 1: k thresholds and the price are k + 1 "
-            "uniform points. Simulated means of a single k vary by 2 % between sets of 256 sequences",
-        ),
-        Claim(
-            "5.1-simulated",
-            "simulated mean errors of random probing are 1/(k + 2)",
-            (probes("mean", "random") / (lambda count: 1 / (count + 2))).mean().equals(1.0, 0.05),
-            note="ratio to it, the mean over k",
-            ours=True,
-        ),
-        Claim(
+        claim("C-5.1.2-first", (exact("random_brc", *COUNTS[:3]) / exact("random", *COUNTS[:3])).min() > 0.8),
+        claim("C-5.1.2-later", to_pure("mean", 7) > to_pure("mean", 4095)),
+        claim("C-5.1.3", (exact("random") / (lambda count: 1 / (count + 2))).furthest(ratio=True).equals(1.0, 0.02)),
+        claim("5.1-simulated", (probes("mean", "random") / (lambda count: 1 / (count + 2))).mean().equals(1.0, 0.05)),
+        claim(
             "C-5.1.4-powers",
-            "for k + 1 = K, the mean error of pure BRC is 1/(2k + 2)",
             (probes("mean", "pure_brc", *POWERS) / (lambda count: 1 / (2 * count + 2))).furthest(ratio=True).equals(1.0, 0.02),
-            note="ratio to it, at the k where it is furthest from 1; the tolerance is our choice",
         ),
-        Claim(
-            "C-5.1.4-above",
-            "for other k it is slightly larger than 1/(2k + 2)",
-            (probes("mean", "pure_brc", *BETWEEN) / (lambda count: 1 / (2 * count + 2))).min() > 1.0,
-        ),
-        Claim(
-            "C-5.1.4-below",
-            "for other k it is less than 1/(2K)",
-            (probes("mean", "pure_brc", *BETWEEN) / (lambda count: 1 / (2 * power(count)))).max() < 1.0,
-        ),
+        claim("C-5.1.4-above", (probes("mean", "pure_brc", *BETWEEN) / (lambda count: 1 / (2 * count + 2))).min() > 1.0),
+        claim("C-5.1.4-below", (probes("mean", "pure_brc", *BETWEEN) / (lambda count: 1 / (2 * power(count)))).max() < 1.0),
     ),
     panels=(Curves("mean", "count", with_models(*NAMES), "mean error", "packets received", log=True, log_over=True),),
     assumptions=LEFT_OPEN,
@@ -238,43 +199,15 @@ LARGEST_ERROR = Experiment(
     ),
     measures={"largest": "largest", "percentile": "percentile", "distance": from_exponential},
     claims=(
-        Claim(
-            "C-5.2.1",
-            "the maximum observed error of pure BRC corresponds well to the bound of 1/K",
-            over_bound("pure_brc", 1).min() > 0.95,
-            note="ratio to 1/K, at the k with the smallest ratio; the bound of 0.95 is our choice",
-        ),
-        Claim("C-5.2.1-bound", "the bound of 1/K of pure BRC holds", over_bound("pure_brc", 1).fold(highest_of_all) <= 1.0),
-        Claim(
-            "C-5.2.2",
-            "after a small number of steps, the maximum error of random BRC is approximately twice that of pure BRC",
-            to_pure("largest", 7).equals(2.0, 0.2),
-            note="with 7 packets; the tolerance is our choice",
-        ),
-        Claim("C-5.2.2-bound", "the bound of 2/K of random BRC holds", over_bound("random_brc", 2).fold(highest_of_all) <= 1.0),
-        Claim(
-            "C-5.2.2-loose",
-            "for large k, this bound becomes loose",
-            over_bound("random_brc", 2, 4095) / over_bound("random_brc", 2, 7) < 1.0,
-            note="largest observed error divided by 2/K with 4095 packets, divided by the same with 7. By the model, some start "
-            "and price reach the bound at every power of two: it becomes rare to sample them",
-        ),
-        Claim(
-            "C-5.2.2-steps",
-            "after 1.5 x 2^n probes the largest sum of adjacent intervals is 1.5 times, rather than twice, one of the intervals "
-            "after 2^n probes",
-            (at("largest", by="step", count=384).fold(highest_of_all) * 256).equals(1.5, 0.05),
-            note="largest error of random BRC with 384 packets, in intervals of 1/256",
-        ),
-        Claim(
-            "C-5.2.2-twice",
-            "after 2^n probes it is twice one of the intervals",
-            (at("largest", by="step", count=256).fold(highest_of_all) * 256).equals(2.0, 0.05),
-            note="largest error of random BRC with 256 packets, in intervals of 1/256",
-        ),
-        Claim(
+        claim("C-5.2.1", over_bound("pure_brc", 1).min() > 0.95),
+        claim("C-5.2.1-bound", over_bound("pure_brc", 1).fold(highest_of_all) <= 1.0),
+        claim("C-5.2.2", to_pure("largest", 7).equals(2.0, 0.2)),
+        claim("C-5.2.2-bound", over_bound("random_brc", 2).fold(highest_of_all) <= 1.0),
+        claim("C-5.2.2-loose", over_bound("random_brc", 2, 4095) / over_bound("random_brc", 2, 7) < 1.0),
+        claim("C-5.2.2-steps", (at("largest", by="step", count=384).fold(highest_of_all) * 256).equals(1.5, 0.05)),
+        claim("C-5.2.2-twice", (at("largest", by="step", count=256).fold(highest_of_all) * 256).equals(2.0, 0.05)),
+        claim(
             "C-5.2.2-exponential",
-            "the error of random probes is approximately exponentially distributed",
             probes("distance", "random", *COUNTS[-5:]).max(each_seed=True) < 0.05,
             note=f"largest distance of the distributions (Kolmogorov and Smirnov) with {COUNTS[-5]} packets or more; the bound "
             "is our choice",
@@ -376,34 +309,17 @@ MEAN_SQUARE = Experiment(
     ),
     measures={"mean_square": "mean_square"},
     claims=(
-        Claim(
-            "C-5.3.1-lower",
-            "ADPM yields significantly lower error than REM and RAM after a moderate number of packets",
-            at("mean_square", scheme="adpm", count=256) / random_marks(256) < 0.1,
-            note="ADPM divided by 1/(6k) with 256 packets; the bound of a tenth is our choice. With 16 packets it is 0.63, by "
-            "2/((k+2)(k+3))",
-        ),
-        Claim(
+        claim("C-5.3.1-lower", at("mean_square", scheme="adpm", count=256) / random_marks(256) < 0.1),
+        claim(
             "C-5.3.1-power",
-            "the results for ADPM show a power law",
             (at("mean_square", scheme="adpm", count=256) / at("mean_square", scheme="adpm", count=4096))
             .log(16)
             .equals(2.0, 0.05),
-            note="exponent from 256 to 4096 packets: 2 by the model, so that the mean error is proportional to 1/k",
         ),
-        Claim(
-            "C-5.3.1-random-marks",
-            "the results for REM/RAM are 1/(6k), the average of q (1 - q) / k for q uniform in [0, 1]",
-            (at("mean_square", scheme="average") / random_marks).furthest(ratio=True).equals(1.0, 0.001),
-            note="numerical average divided by 1/(6k)",
+        claim(
+            "C-5.3.1-random-marks", (at("mean_square", scheme="average") / random_marks).furthest(ratio=True).equals(1.0, 0.001)
         ),
-        Claim(
-            "5.3.1-random-marks",
-            "simulated mean square errors of RAM are 1/(6k)",
-            (at("mean_square", scheme="ram", count=1024) / random_marks(1024)).equals(1.0, 0.05),
-            note="probes marked by RAM's queue divided by 1/(6k), with 1024 packets",
-            ours=True,
-        ),
+        claim("5.3.1-random-marks", (at("mean_square", scheme="ram", count=1024) / random_marks(1024)).equals(1.0, 0.05)),
         *(
             Claim(
                 f"C-5.3.2-first-{scheme}",
@@ -431,12 +347,7 @@ MEAN_SQUARE = Experiment(
             )
             for bits in BITS
         ),
-        Claim(
-            "C-5.3.2-floor-rpm",
-            "because a fixed quantiser is used, there is an error floor (RPM)",
-            (at("mean_square", scheme="rpm", count=4096) * 12 * (LEVELS - 1) ** 2).equals(1.0, 0.05),
-            note="divided by that of the quantiser, 1/(12 (n - 1)^2)",
-        ),
+        claim("C-5.3.2-floor-rpm", (at("mean_square", scheme="rpm", count=4096) * 12 * (LEVELS - 1) ** 2).equals(1.0, 0.05)),
     ),
     panels=(
         Curves(
@@ -518,37 +429,17 @@ TRACKING = Experiment(
     ),
     measures={"mean": "mean", "mean_square": "mean_square"},
     claims=(
-        Claim(
+        claim(
             "C-5.4.1-square",
-            "with random probes the mean square error is 2 delta (5.2.2)",
             (at("mean_square", scheme="model") / (lambda drift: 2 * drift)).furthest(ratio=True).equals(1.0, 0.01),
-            note="exact mean square error with 16-bit thresholds divided by 2 delta, at the delta where it is furthest from 1",
         ),
-        Claim(
+        claim(
             "5.4.1-square",
-            "simulated mean square errors are as the model's, within a tenth, at the two fastest ramps",
             (at("mean_square", scheme="adpm", drift=DRIFTS[2:]) / (lambda drift: 2 * drift)).mean().equals(1.0, 0.1),
-            ours=True,
         ),
-        Claim(
-            "C-5.4.1-bound",
-            "it tracks the changing price with a mean error slightly below the square root of 2 delta",
-            OVER_BOUND < 1.0,
-            note="at the delta with the largest ratio; by the model it is sqrt(pi) / 2 = 0.886",
-        ),
-        Claim(
-            "C-5.4.1-slightly",
-            "it tracks the changing price with a mean error slightly below the square root of 2 delta: not far below",
-            OVER_BOUND > 0.8,
-            note="the bound of 0.8 is our choice",
-        ),
-        Claim(
-            "C-5.4.1-tpm",
-            "it tracks the changing price much more closely than the scheme of Thommes and Coates",
-            (at("mean", scheme="tpm") / at("mean", scheme="adpm")).min(each_seed=True) > 2.0,
-            kind="conditional",
-            note="TPM's error divided by ADPM's, at the delta with the smallest ratio; the bound of 2 is our choice",
-        ),
+        claim("C-5.4.1-bound", OVER_BOUND < 1.0),
+        claim("C-5.4.1-slightly", OVER_BOUND > 0.8),
+        claim("C-5.4.1-tpm", (at("mean", scheme="tpm") / at("mean", scheme="adpm")).min(each_seed=True) > 2.0),
     ),
     panels=(
         Curves(

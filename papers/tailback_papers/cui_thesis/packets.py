@@ -35,6 +35,7 @@ from tailback.papers import (
     variants,
     vary,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis import closed_loop
 from tailback_papers.cui_thesis.closed_loop import RATES
 from tailback_papers.cui_thesis.sizing import PACKET_BYTES
@@ -56,6 +57,8 @@ __all__ = [
     "switch",
     "utilisation",
 ]
+
+claim = claims_of(__name__)
 
 # Rates per flow at which the document scales: 4000 flows on 40 Gb/s.
 FLOW_BPS = 10e6
@@ -220,76 +223,24 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
         ),
         measures={**MEASURES, "fairness": fairness, "largest": "max(flows.*.goodput_bps) / sum(flows.*.goodput_bps)"},
         claims=(
-            Claim("C-3.7.1", "with 10 packets the utilisation falls with the bit rate", used(rates[0]) > used(rates[-1])),
-            Claim(
-                "C-3.7.1-converges",
-                "with 10 packets it converges: it falls less above 2 Gb/s than below",
-                2 * used(2.0) - used(rates[0]) - used(rates[-1]) < 0,
-            ),
-            Claim(
-                "C-3.7.1-hyperbola",
-                "with 10 packets the utilisation falls with the bit rate like a hyperbola: correlation of at least 0.99",
-                by_means(curve(correlation, "utilisation", 10, rates)) >= 0.99,
-                note="of the means; 0.999 is printed, and the bound is our choice",
-            ),
-            Claim(
-                "C-3.7.2-simulated",
-                "the hyperbola for 10 packets gives 70.3 % at 40 Gb/s, within 4 points",
-                abs(curve(at_40, "utilisation", 10, rates) - 0.703) <= 0.04,
-                note="the distance; the bound is our choice. If the points of a seed do not follow a hyperbola, their mean from "
-                "the middle on is used",
-            ),
-            Claim(
-                "C-3.6.1",
-                "the points for 2 packets are on a straight line, within half a point",
-                by_means(curve(from_a_line, "utilisation", 2, rates)) <= 0.005,
-                kind="not_reproduced",
-                note="largest distance from the least-squares line through the means; the bound is our choice",
-            ),
-            Claim(
+            claim("C-3.7.1", used(rates[0]) > used(rates[-1])),
+            claim("C-3.7.1-converges", 2 * used(2.0) - used(rates[0]) - used(rates[-1]) < 0),
+            claim("C-3.7.1-hyperbola", by_means(curve(correlation, "utilisation", 10, rates)) >= 0.99),
+            claim("C-3.7.2-simulated", abs(curve(at_40, "utilisation", 10, rates) - 0.703) <= 0.04),
+            claim("C-3.6.1", by_means(curve(from_a_line, "utilisation", 2, rates)) <= 0.005),
+            claim(
                 "C-3.6.2",
-                "with 2 packets no flow can maintain predominance (largest share of the goodput, below a half)",
                 at("largest", buffer=2, rate=rates[0]) < 0.5,
-                setting="40 flows, the fewest of figure 3.6",
                 contrast=Contrast("4 flows", at("largest", buffer=2, rate=FOUR_FLOWS)),
-                note="in 12 s; the bound is our choice",
             ),
-            Claim(
-                "C-3.7.2-two",
-                "the line for 2 packets gives 31.7 % at 40 Gb/s, within 4 points",
-                curve(partial(at_40, form="constant"), "utilisation", 2, fast).equals(0.317, 0.04),
-                published=0.317,
-                note="a constant line through the rates from 1.2 Gb/s on; below, single flows dominate. The tolerance is our "
-                "choice",
-            ),
-            Claim(
-                "C-3.8.1",
-                "the loss with 2 packets is 10^-3.04 at 40 Gb/s, within a tenth of a decade",
-                curve(partial(at_40, form="constant"), "log10_loss", 2, fast).equals(-3.04, 0.1),
-                published=-3.04,
-            ),
-            Claim(
-                "C-3.9.2",
-                "the loss with 10 packets is 10^-3.71 at 40 Gb/s, within a tenth of a decade",
-                curve(at_40, "log10_loss", 10, rates).equals(-3.7145382, 0.1),
-                kind="not_reproduced",
-                published=-3.7145382,
-                note="if the points of a seed do not follow a hyperbola, their mean from the middle on is used",
-            ),
-            Claim(
+            claim("C-3.7.2-two", curve(partial(at_40, form="constant"), "utilisation", 2, fast).equals(0.317, 0.04)),
+            claim("C-3.8.1", curve(partial(at_40, form="constant"), "log10_loss", 2, fast).equals(-3.04, 0.1), published=-3.04),
+            claim("C-3.9.2", curve(at_40, "log10_loss", 10, rates).equals(-3.7145382, 0.1), published=-3.7145382),
+            claim(
                 "C-3.9.1-simulated",
-                "a hyperbola fits the logarithm of the loss with 10 packets worse than the utilisation (correlations)",
                 by_means(curve(correlation, "utilisation", 10, rates)) > by_means(curve(correlation, "log10_loss", 10, rates)),
-                kind="not_reproduced",
-                note="correlation of the fit of the mean utilisations minus that of the logarithms of the loss",
             ),
-            Claim(
-                "C-3.7.3",
-                "at the low end of the rates flows are less fair",
-                at("fairness", buffer=10, rate=rates[0]) < at("fairness", buffer=10, rate=rates[-1]),
-                kind="not_reproduced",
-                note="Jain's index of goodput times round trip, at the lowest rate minus at the highest",
-            ),
+            claim("C-3.7.3", at("fairness", buffer=10, rate=rates[0]) < at("fairness", buffer=10, rate=rates[-1])),
         ),
         panels=tuple(
             Curves(

@@ -7,9 +7,12 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import Claim, Curves, Experiment, Line, at, lines, variants
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis import packets
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # Rate per flow, in bit/s.
 SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
@@ -47,17 +50,10 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
                 )
                 for name in SHARES
             ),
-            Claim(
-                "C-3.10.3",
-                "with the same links, a lower rate per flow gives a higher utilisation",
-                (-at("utilisation", buffer="none").steps("share")).min(each_seed=True) > 0,
-                note="smallest difference",
-            ),
-            Claim(
+            claim("C-3.10.3", (-at("utilisation", buffer="none").steps("share")).min(each_seed=True) > 0),
+            claim(
                 "C-3.11.1",
-                "one packet of buffer per link raises every point well above its bufferless counterpart: by half or more",
                 (at("utilisation", buffer="1 a link") / at("utilisation", buffer="none") - 1).min(each_seed=True) > 0.5,
-                note="smallest gain relative to the utilisation without a buffer; the bound is our choice",
             ),
         ),
         panels=tuple(
@@ -101,18 +97,12 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
         variants=variants(trunk, rate=scaled_rates),
         measures={"utilisation": packets.utilisation, "throughput_bps": throughput},
         claims=(
-            Claim(
+            claim(
                 "C-3.12.1",
-                "the throughput rises with the link rate",
                 at("throughput_bps").steps("rate").min(each_seed=True) > 0,
                 note=f"smallest step, bit/s, of a trunk shared by {flows} flows",
             ),
-            Claim(
-                "C-3.13.1",
-                "the utilisation falls with the link rate",
-                at("utilisation").steps("rate").max(each_seed=True) < 0,
-                note="largest step",
-            ),
+            claim("C-3.13.1", at("utilisation").steps("rate").max(each_seed=True) < 0),
         ),
         panels=(
             Curves(

@@ -11,11 +11,14 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import Claim, Computation, Contrast, Curves, Experiment, Expression, Line, Variant, at, highest
+from tailback_papers.claims import claims_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["EXPERIMENTS", "MOST", "Height", "bisect", "marked", "mean_queue", "on_one_link", "red", "utilisation"]
+
+claim = claims_of(__name__)
 
 # Packets of 1000 bytes on the wire, one per millisecond.
 RATE = "8 Mbps"
@@ -233,42 +236,16 @@ FIGURE_2_1 = Experiment(
     measures={"marked": marked, "queue_length": mean_queue},
     fractions=("marked",),
     claims=(
-        Claim(
-            "C-2.1.1",
-            "below the lower threshold no packet is dropped or marked (largest fraction of packets)",
-            marks(True, BELOW).max(each_seed=True) <= 0,
-        ),
-        Claim(
+        claim("C-2.1.1", marks(True, BELOW).max(each_seed=True) <= 0),
+        claim(
             "C-2.1.2",
-            "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (probability divided by "
-            "that)",
             (marks(True).map(before_spreading) / (lambda queue: raw(queue, True))).mean().equals(1, 0.05),
-            published=1,
-            setting="probability before marks are spread out (p_b of Floyd and Jacobson)",
             contrast=Contrast("fraction of packets marked", OVER_DEFINITION),
-            note="p_b follows from the marked fraction: all distances between marks up to 1 / p_b are equally likely, with half "
-            "of that as their mean. The RED of ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
         ),
-        Claim(
-            "C-2.1.2-even",
-            "the marked fraction is that of spread marks, twice as much (largest relative deviation, both shapes)",
-            highest(off_spreading(True), off_spreading(False), each_seed=True) < 0.05,
-        ),
-        Claim(
-            "C-2.1.3",
-            "above the upper threshold all arriving packets are dropped or marked (smallest fraction of packets, not gentle)",
-            marks(False, ABOVE).min(each_seed=True) >= 1,
-        ),
-        Claim(
-            "C-2.1.3-gentle",
-            "gentle RED does not do so yet at a sixth above it (largest fraction of packets, up to 70)",
-            marks(True, ABOVE[:3]).max(each_seed=True) < 0.6,
-        ),
-        Claim(
-            "C-2.1.4",
-            "RED that drops holds the queue at which it discards the excess (largest distance from that, loads of 1.02 to 1.16)",
-            abs(at("queue_length", line="dropping") - balanced).max(each_seed=True) < 2,
-        ),
+        claim("C-2.1.2-even", highest(off_spreading(True), off_spreading(False), each_seed=True) < 0.05),
+        claim("C-2.1.3", marks(False, ABOVE).min(each_seed=True) >= 1),
+        claim("C-2.1.3-gentle", marks(True, ABOVE[:3]).max(each_seed=True) < 0.6),
+        claim("C-2.1.4", abs(at("queue_length", line="dropping") - balanced).max(each_seed=True) < 2),
     ),
     panels=(
         Curves(
@@ -441,11 +418,7 @@ FIGURE_2_2 = Experiment(
         "over_proportional": over_proportional,
     },
     claims=(
-        Claim(
-            "C-2.2.1",
-            "a queue marks with probability 1 - phi^-p (2.6) (largest deviation at any link of any path)",
-            OFF_LINK < 0.02,
-        ),
+        claim("C-2.2.1", OFF_LINK < 0.02),
         *(
             Claim(
                 f"C-2.2.2-{hops}",
@@ -454,11 +427,9 @@ FIGURE_2_2 = Experiment(
             )
             for hops in HOPS[1:]
         ),
-        Claim(
+        claim(
             "C-2.2.3",
-            "it is approximately proportional to the sum of the prices (2.8) (measured divided by that)",
             over_proportional_at(SMALL).equals(1, 0.05),
-            setting="sums of prices of 0.05 and 0.1: small, as stated",
             contrast=Contrast("sums of prices of 2 to 4", over_proportional_at(LARGE)),
         ),
     ),

@@ -24,11 +24,14 @@ from tailback.papers import (
     variants,
     vary,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis import conditions, sizing
 from tailback_papers.cui_thesis.conditions import PACED, REGULAR
 from tailback_papers.cui_thesis.packets import NAME, SENDERS
 
 __all__ = ["LINKS"]
+
+claim = claims_of(__name__)
 
 # Section 3.8.2: a link of 4000 packets of 500 bytes a second.
 LINK_FLOWS = (10, 30, 100)
@@ -213,17 +216,7 @@ INTERVALS = Experiment(
         round_trips=tuple(ROUND_TRIPS),
     ),
     measures={"regular": "regular", "utilisation": "utilisation"},
-    claims=(
-        Claim(
-            "C-3.8.2-regular",
-            "at 99 % packets are generated at a regular interval of one packet time (fraction of the intervals within a tenth of "
-            "it, largest over the numbers of flows)",
-            at("regular").max(each_seed=True) > 0.5,
-            kind="conditional",
-            note="7 % in a Poisson process; the bound is our choice. Packets leave the link so, and arrive so at senders with "
-            "equal round trips that do not pace",
-        ),
-    ),
+    claims=(claim("C-3.8.2-regular", at("regular").max(each_seed=True) > 0.5),),
     conditions=(
         conditions.SENDERS,
         Condition(
@@ -297,44 +290,21 @@ WORST_CASE = Experiment(
     variants=variants(filled, senders=(REGULAR, PACED), flows=CROWDS, part=PARTS),
     measures={"idle": IDLE, "min_queue": min_queue, "timeouts": "sum(flows.*.timeouts)"},
     claims=(
-        Claim(
-            "C-3.8.3",
-            "a buffer larger than rate times round trip keeps the queue from emptying",
-            idle(REGULAR, 1.1) < 1e-6,
-            setting=CLOCKED,
-            contrast=Contrast(STARVES, idle(PACED, 1.1)),
-            note="fraction of time during which the link is idle with 1.1 of it, the largest over the numbers of flows",
-        ),
-        Claim(
+        claim("C-3.8.3", idle(REGULAR, 1.1) < 1e-6, setting=CLOCKED, contrast=Contrast(STARVES, idle(PACED, 1.1))),
+        claim(
             "C-3.8.3-bound",
-            "the queue is never shorter than (3.28) says",
             excess(REGULAR).min(each_seed=True) >= -1,
             setting=CLOCKED,
             contrast=Contrast("paced senders", excess(PACED).min(each_seed=True)),
-            note="minimum queue minus (3.28), with 1.1 and 1.5 of it, smallest value; counting the packet in transmission is our "
-            "choice",
         ),
-        Claim(
+        claim(
             "C-3.8.3-tight",
-            "the bound (3.28) is tight: one flow reaches it",
             abs(excess(REGULAR, flows=1)).max(each_seed=True) <= 1,
             setting=CLOCKED,
             contrast=Contrast("paced senders", abs(excess(PACED, flows=1)).max(each_seed=True)),
-            note="the distance in packets, with 1.1 and 1.5 of it; counting the packet in transmission is our choice",
         ),
-        Claim(
-            "C-3.8.3-smaller",
-            "a smaller buffer does not in the worst case",
-            at("idle", part=0.9, flows=1).min(each_seed=True) > 1e-4,
-            note="with 0.9 of it and one flow, with or without pacing",
-        ),
-        Claim(
-            "C-3.8.3-paced",
-            "with one paced flow, or ten, even one and a half times as much does not keep the link busy",
-            at("idle", senders=PACED, part=1.5, flows=(1, 10)).min(each_seed=True) > 1e-4,
-            note="fraction of time during which the link is idle, smallest value",
-            ours=True,
-        ),
+        claim("C-3.8.3-smaller", at("idle", part=0.9, flows=1).min(each_seed=True) > 1e-4),
+        claim("C-3.8.3-paced", at("idle", senders=PACED, part=1.5, flows=(1, 10)).min(each_seed=True) > 1e-4),
     ),
     panels=(
         tuple(

@@ -11,11 +11,14 @@ import numpy as np
 import tailback as tb
 from tailback import models
 from tailback.papers import Claim, Curves, Experiment, Expression, Measured, Values, Variant, at, computed, lines, vary
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis.closed_loop import HARMONIC_RTT_S
 from tailback_papers.cui_thesis.packets import BEGINS, EDGES, SENDERS, begins, fairness, switch, utilisation
 from tailback_papers.cui_thesis.sizing import PACKET_BYTES
 
 __all__ = ["UNPACED"]
+
+claim = claims_of(__name__)
 
 MEAN_RTT_S = 0.12
 FLOWS = 250
@@ -152,21 +155,8 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
         variants=tuple(variants(windows)),
         measures={"utilisation": utilisation, "fairness": fairness},
         claims=(
-            Claim(
-                "U-burst",
-                "fitted to windows of 15 and 58 packets, a burst is 0.22 windows, within 0.06",
-                computed(lambda results: fit(results)[0]).equals(BURST, 0.06),
-                note="access links of a fifth of the channel's rate",
-                ours=True,
-            ),
-            Claim(
-                "U-prefactor",
-                "with bursts of 0.22 windows the prefactor is 1.1, within 0.5",
-                computed(prefactor).equals(1.1, 0.5),
-                note="in a joint fit with the burst it differs by a factor of five from seed to seed: one compensates for the "
-                "other",
-                ours=True,
-            ),
+            claim("U-burst", computed(lambda results: fit(results)[0]).equals(BURST, 0.06)),
+            claim("U-prefactor", computed(prefactor).equals(1.1, 0.5)),
             Claim(
                 "U-others",
                 f"for windows not used in the fit ({', '.join(map(str, others))}) its root-mean-square error over buffers is at "
@@ -183,13 +173,7 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 note="largest distance, where the utilisation is lowest; ten seeds cannot distinguish 7 points from 8",
                 ours=True,
             ),
-            Claim(
-                "U-slower",
-                "with access links of a tenth of the channel's rate it is on the safe side, except for 2 points (largest excess)",
-                off(OTHER, TENTH).max(each_seed=True) <= 0.02,
-                note="windows of 29 packets",
-                ours=True,
-            ),
+            claim("U-slower", off(OTHER, TENTH).max(each_seed=True) <= 0.02),
             Claim(
                 "U-flows",
                 f"only the window matters: with {MANY} flows instead of {FLOWS} the same buffer gives the same utilisation "
@@ -204,20 +188,8 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 (used(OTHER, FIFTH, buffer=FEW) - used(OTHER, FIFTH, buffer=FEW, channels=CHANNELS)).max(each_seed=True) <= 0.02,
                 ours=True,
             ),
-            Claim(
-                "U-tenth",
-                "access links of a tenth of one channel's rate do not replace pacing: (3.23) gives less than its 80 %",
-                used_by_rule(windows, TENTH).max(each_seed=True) < TARGET,
-                note="largest over the windows. Section 3.4.2 says an order of magnitude",
-                ours=True,
-            ),
-            Claim(
-                "U-hundredth",
-                "access links of a hundredth do: (3.23) gives its 80 %",
-                used_by_rule(windows, HUNDREDTH).min(each_seed=True) >= TARGET,
-                note="smallest over the windows",
-                ours=True,
-            ),
+            claim("U-tenth", used_by_rule(windows, TENTH).max(each_seed=True) < TARGET),
+            claim("U-hundredth", used_by_rule(windows, HUNDREDTH).min(each_seed=True) >= TARGET),
         ),
         panels=(
             Curves(

@@ -22,6 +22,7 @@ from tailback.papers import (
     Variant,
     at,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.cui_thesis import fast
 from tailback_papers.cui_thesis.fast import (
     ALPHA,
@@ -40,6 +41,8 @@ from tailback_papers.cui_thesis.fast import (
 from tailback_papers.cui_thesis.over_time import name
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # beta exceeds alpha by this many packets a second.
 BAND_PPS = 25
@@ -163,19 +166,8 @@ FIGURE_4_3 = Experiment(
     ),
     measures={**OF_ARRIVALS, "off_model": off_model},
     claims=(
-        Claim(
-            "C-4.2.1-2475",
-            "theory and simulation agree almost perfectly at 2475 packets/s for the second and the sixth flow (largest deviation "
-            "of their rates, 2 to 10 flows; below 3 %)",
-            worst(LAWS[2475]) < 0.03,
-            note="The bound of 3 % is our choice. With ten flows another rate deviates by 3.05 %: between the two thresholds the "
-            "rates drift.",
-        ),
-        Claim(
-            "C-4.2.1-250",
-            "at 250 packets/s they are slightly off: the band is a tenth of the threshold (excess over the deviation at 2475)",
-            worst(LAWS[250]) > worst(LAWS[2475]),
-        ),
+        claim("C-4.2.1-2475", worst(LAWS[2475]) < 0.03),
+        claim("C-4.2.1-250", worst(LAWS[250]) > worst(LAWS[2475])),
         *(
             Claim(
                 f"C-4.5.1-{alpha}",
@@ -184,57 +176,26 @@ FIGURE_4_3 = Experiment(
             )
             for alpha in CASES
         ),
-        Claim(
-            "C-4.5.1-fast",
-            "Vegas is less fair than FAST (Jain's index of six flows, FAST minus Vegas at 250 packets/s)",
-            of("FAST", "fairness") > of(LAWS[250], "fairness"),
-        ),
-        Claim(
-            "C-4.5.1-larger",
-            "a larger threshold is less fair (Jain's index of six flows, 250 minus 2475 packets/s)",
-            of(LAWS[250], "fairness") > of(LAWS[2475], "fairness"),
-        ),
-        Claim(
+        claim("C-4.5.1-fast", of("FAST", "fairness") > of(LAWS[250], "fairness")),
+        claim("C-4.5.1-larger", of(LAWS[250], "fairness") > of(LAWS[2475], "fairness")),
+        claim(
             "C-4.8.1",
-            "Vegas generally needs more buffer than FAST (queue of ten flows minus that of FAST)",
             queue_of_ten(LAWS[2475]) > queue_of_ten("FAST"),
-            setting="2475 packets/s",
             contrast=Contrast("250 packets/s", queue_of_ten(LAWS[250]) - queue_of_ten("FAST")),
-            note="At 250 packets/s the first flow queues 10 packets, and 200 with FAST. At 2475 seven flows are enough.",
         ),
-        Claim(
-            "4.8.1-growth",
-            "its queue grows faster than FAST's (queue of six flows in queues of one, Vegas at 250 packets/s minus FAST)",
-            queue_grows(LAWS[250]) > queue_grows("FAST"),
-            ours=True,
-        ),
-        Claim(
-            "C-4.8.1-larger",
-            "the growth is larger for a larger threshold (queue of six flows in queues of one, 2475 minus 250 packets/s)",
-            queue_grows(LAWS[2475]) > queue_grows(LAWS[250]),
-        ),
-        Claim(
-            "C-4.3.2",
-            "by (4.12) and (4.20) the first flow of Vegas gets less than that of FAST with any number of flows (smallest "
-            "difference of their shares, 2 to 10 flows, both thresholds)",
-            (first((BY_MODEL["FAST"],)) - first(tuple(BY_MODEL[law] for law in LAWS.values()))).min() > 0,
-        ),
-        Claim(
+        claim("4.8.1-growth", queue_grows(LAWS[250]) > queue_grows("FAST")),
+        claim("C-4.8.1-larger", queue_grows(LAWS[2475]) > queue_grows(LAWS[250])),
+        claim("C-4.3.2", (first((BY_MODEL["FAST"],)) - first(tuple(BY_MODEL[law] for law in LAWS.values()))).min() > 0),
+        claim(
             "C-4.3.1-2475",
-            "of two Vegas flows the first gets the rate of (4.22), 2475 packets/s",
             at("share_1", law=LAWS[2475], arrived=2).equals(
                 float(models.vegas_arrivals(alpha_pps=2475, capacity_pps=CAPACITY_PPS, arrived=2).share), 0.004
             ),
         ),
-        Claim(
+        claim(
             "C-4.3.1-less",
-            "of two Vegas flows the first gets less than of two FAST flows (its share minus 0.38197)",
             at("share_1", law=LAWS[2475], arrived=2) - 0.38197 < 0,
-            setting="2475 packets/s",
             contrast=Contrast("250 packets/s", at("share_1", law=LAWS[250], arrived=2) - 0.38197),
-            note="(4.22) has a single threshold and windows of any size. At 250 packets/s the first flow keeps up to beta, a "
-            "tenth more than alpha, and windows change by whole packets, a tenth of the threshold; with four times the rate and "
-            "the threshold, and a band of 2 %, the share is 0.377.",
         ),
     ),
     panels=(
@@ -359,47 +320,12 @@ TABLE_4_1 = Experiment(
     ),
     measures={"delay": delay, **{entry: reader(entry) for entry in ("over_power", "over_printed", "newest")}},
     claims=(
-        Claim(
-            "C-T4.1",
-            "the simulated delay exceeds (4.10) by about 20 % at one flow",
-            delay_over_theory(1).equals(0.976 / 0.8, 0.02),
-            published=0.976 / 0.8,
-        ),
-        Claim(
-            "C-T4.1-2",
-            "and by 18 % at two (21.68 s)",
-            delay_over_theory(2).equals(21.68 / 18.365, 0.02),
-            published=21.68 / 18.365,
-        ),
-        Claim(
-            "C-T4.1-3",
-            "and by 6 % at three (426.19 s)",
-            delay_over_theory(3).equals(426.19 / 403.3, 0.02),
-            kind="conditional",
-            published=426.19 / 403.3,
-            note="By (4.10) with the measured base round trip of 48 ms it is 20 % with any number of flows. The third window may "
-            "still have grown when the printed value was measured.",
-        ),
-        Claim(
-            "C-T4.1-printed",
-            "(4.10) gives the printed delays, within 2 % (ratio that is furthest from 1)",
-            at("over_printed", by=BY_4_10).furthest(ratio=True).equals(1, 0.02),
-            kind="not_reproduced",
-            note="9.30e7, 2.04e9 and 9.79e11 s for 7, 8 and 10 flows",
-            closed="the equation has no other parameters than those of the table",
-        ),
-        Claim(
-            "C-T4.1-power",
-            "the delay is roughly d (alpha / c)^i, within a factor of three (ratio that is furthest from 1, 1 to 10 flows)",
-            at("over_power", by=BY_4_10).max() < 3,
-            note="the factor is our choice",
-        ),
-        Claim(
-            "C-4.3.3",
-            "the most recently arriving flow obtains almost all of the capacity (its smallest share, 2 to 10 flows)",
-            at("newest", by=BY_4_10, arrived=COUNTS[1:]).min() > 0.9,
-            note="the bound is our choice",
-        ),
+        claim("C-T4.1", delay_over_theory(1).equals(0.976 / 0.8, 0.02), published=0.976 / 0.8),
+        claim("C-T4.1-2", delay_over_theory(2).equals(21.68 / 18.365, 0.02), published=21.68 / 18.365),
+        claim("C-T4.1-3", delay_over_theory(3).equals(426.19 / 403.3, 0.02), published=426.19 / 403.3),
+        claim("C-T4.1-printed", at("over_printed", by=BY_4_10).furthest(ratio=True).equals(1, 0.02)),
+        claim("C-T4.1-power", at("over_power", by=BY_4_10).max() < 3),
+        claim("C-4.3.3", at("newest", by=BY_4_10, arrived=COUNTS[1:]).min() > 0.9),
     ),
     panels=(
         Curves(

@@ -8,7 +8,6 @@ from typing import Any
 import tailback as tb
 from tailback.papers import (
     AxisValue,
-    Claim,
     Curves,
     Experiment,
     Expression,
@@ -23,10 +22,13 @@ from tailback.papers import (
     vary,
 )
 from tailback_papers.bpd_2001 import networks as bpd_2001
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import conditions, measures
 from tailback_papers.spd_1998.networks import LONG, SHORT, chain
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 POLICIES = ("plain", "PPD", "EPD", "EPD per VC", "BPD", "SPD")
 
@@ -99,30 +101,10 @@ recoveries = Experiment(
     fractions=("normalised_goodput",),
     answer=_recoveries,
     claims=(
-        Claim(
-            "F1",
-            "with Reno, NewReno and SACK SPD carries more than with Tahoe (smallest gain)",
-            (goodput("SPD", recovery=("Reno", "NewReno", "SACK")) - goodput("SPD", recovery="Tahoe")).min() > 0.03,
-            ours=True,
-        ),
-        Claim(
-            "F2",
-            "with NewReno and SACK it still carries less than EPD (smaller difference)",
-            (goodput("EPD", recovery=("NewReno", "SACK")) - goodput("SPD", recovery=("NewReno", "SACK"))).min() > 0,
-            ours=True,
-        ),
-        Claim(
-            "F3",
-            "and less than BPD with every recovery (smallest difference)",
-            (goodput("BPD") - goodput("SPD")).min() > 0,
-            ours=True,
-        ),
-        Claim(
-            "F3b",
-            "and less evenly: fairness is lower than under BPD with every recovery (smallest difference)",
-            (at("fairness", policy="BPD") - at("fairness", policy="SPD")).min() > 0,
-            ours=True,
-        ),
+        claim("F1", (goodput("SPD", recovery=("Reno", "NewReno", "SACK")) - goodput("SPD", recovery="Tahoe")).min() > 0.03),
+        claim("F2", (goodput("EPD", recovery=("NewReno", "SACK")) - goodput("SPD", recovery=("NewReno", "SACK"))).min() > 0),
+        claim("F3", (goodput("BPD") - goodput("SPD")).min() > 0),
+        claim("F3b", (at("fairness", policy="BPD") - at("fairness", policy="SPD")).min() > 0),
     ),
     grids=(
         Grid("normalised_goodput", "recovery", "policy", "goodput"),
@@ -180,25 +162,9 @@ sizes = Experiment(
     fractions=("normalised_goodput",),
     answer=_sizes,
     claims=(
-        Claim(
-            "C55",
-            "more connections can have a similar performance if the buffer is proportionally larger (lead of SPD over EPD in the "
-            "ratio, 120 connections minus 15, within 0.02)",
-            (led(vcs=120) - led(vcs=15)).equals(0, 0.02),
-            note="the tolerance is our choice",
-        ),
-        Claim(
-            "F4",
-            "SPD carries more with 120 connections and 8000 cells than with 15 and 1000",
-            goodput("SPD", vcs=120) - goodput("SPD", vcs=15) > 0.05,
-            ours=True,
-        ),
-        Claim(
-            "F5",
-            "not so with a congestion threshold of 200 cells (gain over the same)",
-            goodput("SPD, fixed", vcs=120) - goodput("SPD, fixed", vcs=15) < 0.05,
-            ours=True,
-        ),
+        claim("C55", (led(vcs=120) - led(vcs=15)).equals(0, 0.02)),
+        claim("F4", goodput("SPD", vcs=120) - goodput("SPD", vcs=15) > 0.05),
+        claim("F5", goodput("SPD, fixed", vcs=120) - goodput("SPD, fixed", vcs=15) < 0.05),
     ),
     panels=(
         Curves("normalised_goodput", "vcs", lines("policy", (*COMPARED, "SPD, fixed")), "goodput", "connections"),
@@ -249,24 +215,9 @@ round_trips = Experiment(
     fractions=("normalised_goodput",),
     answer=_round_trips,
     claims=(
-        Claim(
-            "F6",
-            '"some might say" that SPD works well with WAN: its ratio is higher than that of EPD over a round trip of 48 ms',
-            led(round_trip_ms=48) > 0,
-            kind="conditional",
-        ),
-        Claim(
-            "F6b",
-            "but it carries less (loss of goodput over 48 ms)",
-            goodput("SPD", round_trip_ms=48) < goodput("EPD", round_trip_ms=48),
-            ours=True,
-        ),
-        Claim(
-            "F7",
-            "SPD carries less with a longer round trip (from 1.2 to 48 ms)",
-            goodput("SPD", round_trip_ms=1.2, setting="LONG") - goodput("SPD", round_trip_ms=48, setting="LONG") > 0.1,
-            ours=True,
-        ),
+        claim("F6", led(round_trip_ms=48) > 0),
+        claim("F6b", goodput("SPD", round_trip_ms=48) < goodput("EPD", round_trip_ms=48)),
+        claim("F7", goodput("SPD", round_trip_ms=1.2, setting="LONG") - goodput("SPD", round_trip_ms=48, setting="LONG") > 0.1),
     ),
     panels=(
         Curves(
@@ -352,33 +303,15 @@ both_documents = Experiment(
     fractions=("normalised_goodput",),
     answer=_which,
     claims=(
-        Claim(
-            "F8",
-            "BPD carries more than SPD in every network (smallest difference)",
-            (goodput("BPD") - goodput("SPD")).min() > 0,
-            ours=True,
-        ),
-        Claim(
-            "F9",
-            "and more than PPD in every network (smallest difference)",
-            (goodput("BPD") - goodput("PPD")).min() > 0,
-            ours=True,
-        ),
-        Claim(
-            "F10",
-            "and no less than EPD, except for 0.02 (smallest difference)",
-            (goodput("BPD") - goodput("EPD")).min() >= -0.02,
-            ours=True,
-        ),
-        Claim(
+        claim("F8", (goodput("BPD") - goodput("SPD")).min() > 0),
+        claim("F9", (goodput("BPD") - goodput("PPD")).min() > 0),
+        claim("F10", (goodput("BPD") - goodput("EPD")).min() >= -0.02),
+        claim(
             "F11",
-            "in the document's network, cells have a shorter queueing delay under SPD than under any other policy that discards "
-            "whole packets (smallest difference, ms)",
             (
                 at("wait_ms", network=CHAINS, policy=("EPD", "EPD per VC", "BPD")) - at("wait_ms", network=CHAINS, policy="SPD")
             ).min()
             > 0,
-            ours=True,
         ),
     ),
     grids=(

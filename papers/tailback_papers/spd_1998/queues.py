@@ -26,6 +26,7 @@ from tailback.papers import (
     vary,
 )
 from tailback_papers.bpd_2001.traces import occupancy
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import conditions, measures
 from tailback_papers.spd_1998.networks import DESCRIBED, LONG, SHORT, TIMER_ONLY, chain, epd, epd_per_vc, spd
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 THRESHOLD = 600
 # A packet that has begun is completed above the threshold: 22 more cells for each of 15 connections.
@@ -117,15 +120,8 @@ DISCARDS = Experiment(
     variants=vary(chain(15), [*epd([THRESHOLD]), *spd([THRESHOLD])], [LONG, SHORT]),
     measures={"discarded": "queues.link23.dropped_units", "share": "queues.link23.loss_rate"},
     claims=(
-        Claim("C46f", "discarding is not as severe as under EPD (discarded cells)", at_most_epd("discarded")),
-        Claim(
-            "C46g",
-            "nor is it as a fraction of the arriving cells",
-            at_most_epd("share"),
-            kind="not_reproduced",
-            note="SPD sends less, and discards 3 % fewer cells in 10 s.",
-            ours=True,
-        ),
+        claim("C46f", at_most_epd("discarded")),
+        claim("C46g", at_most_epd("share")),
     ),
     panels=(
         Ranking(
@@ -156,15 +152,7 @@ REACHED = Experiment(
     variants=tuple(variant for vcs in VCS for variant in vary(chain(vcs), spd(THRESHOLDS), [SHORT, LONG], vcs=vcs)),
     measures={"max_queue": measures.MAX_QUEUE},
     claims=(
-        Claim(
-            "C46e",
-            "it never reaches the threshold of EPD (largest queue of all runs minus the threshold, cells)",
-            # One run that reaches it refutes "never".
-            (at("max_queue") - (lambda threshold: threshold)).map(lambda cells: np.full_like(cells, cells.max())) < 0,
-            kind="conditional",
-            note="section 5.5 says rarely. Holds with 15 connections and 600 cells, as in figure 5.14; 5, 20 and 25 connections "
-            "reach them",
-        ),
+        claim("C46e", (at("max_queue") - (lambda threshold: threshold)).map(lambda cells: np.full_like(cells, cells.max())) < 0),
     ),
     panels=(
         Curves(
@@ -189,67 +177,27 @@ EXPERIMENTS = (
         "EPD",
         "The queue under EPD",
         (
-            Claim(
-                "C44",
-                "it stays around 600 cells until TCP slows down (fraction of each peak with 500 to 700 cells)",
-                at("near_threshold", policy="EPD") >= 0.9,
-                note="the bounds are our choice",
-            ),
-            Claim(
-                "C44b",
-                "it decreases and reaches zero until it is congested again (times per second, from more than one packet)",
-                at("zeros_per_second", policy="EPD") > 0,
-            ),
-            Claim(
-                "C44c",
-                "the queue never exceeds 600 cells plus a packet's tail per connection",
-                at("max_queue", policy="EPD") <= CAPPED,
-                ours=True,
-            ),
-            Claim(
-                "C54",
-                "during the simulations no window reaches its maximum of 64 packets (largest window under any policy)",
-                at("largest_window").max() < MAX_WINDOW,
-                note="section 4.1.2",
-            ),
+            claim("C44", at("near_threshold", policy="EPD") >= 0.9),
+            claim("C44b", at("zeros_per_second", policy="EPD") > 0),
+            claim("C44c", at("max_queue", policy="EPD") <= CAPPED),
+            claim("C54", at("largest_window").max() < MAX_WINDOW),
         ),
     ),
     figure(
         13,
         "EPD per VC",
         "The queue under EPD per VC",
-        (
-            Claim(
-                "C45",
-                "its peaks are higher than under EPD (cells)",
-                at("max_queue", policy="EPD per VC") > at("max_queue", policy="EPD"),
-            ),
-        ),
+        (claim("C45", at("max_queue", policy="EPD per VC") > at("max_queue", policy="EPD")),),
     ),
     figure(
         14,
         "SPD",
         "The queue under SPD",
         (
-            Claim(
-                "C46",
-                "it spends less time at or above 600 cells than under EPD (fraction of time)",
-                at("time_above", policy="EPD") > at("time_above", policy="SPD"),
-            ),
-            Claim("C46b", "and is rarely there at all: less than a twentieth of the time", at("time_above", policy="SPD") < 0.05),
-            Claim(
-                "C46c",
-                "it returns to zero more often than under EPD (times per second, from more than one packet)",
-                at("zeros_per_second", policy="SPD") > at("zeros_per_second", policy="EPD"),
-                kind="conditional",
-            ),
-            Claim(
-                "C46d",
-                "an empty queue is an idle link: SPD carries less than EPD (loss of goodput; not a claim of the document)",
-                at("normalised_goodput", policy="EPD") > at("normalised_goodput", policy="SPD"),
-                kind="conditional",
-                ours=True,
-            ),
+            claim("C46", at("time_above", policy="EPD") > at("time_above", policy="SPD")),
+            claim("C46b", at("time_above", policy="SPD") < 0.05),
+            claim("C46c", at("zeros_per_second", policy="SPD") > at("zeros_per_second", policy="EPD")),
+            claim("C46d", at("normalised_goodput", policy="EPD") > at("normalised_goodput", policy="SPD")),
         ),
     ),
     DISCARDS,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tailback.papers import Claim, Curves, Experiment, Expression, Line, Ranking, at, lines, vary
+from tailback.papers import Curves, Experiment, Expression, Line, Ranking, at, lines, vary
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import conditions, measures
 from tailback_papers.spd_1998.networks import AGAIN, DESCRIBED, DROPPING_THRESHOLD, LONG, SHORT, TIMER_ONLY, chain, epd, spd
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # Connections, and EPD thresholds in cells.
 THRESHOLDS = {10: (300, 500, 700, 1000), 15: (500, 700, 1000)}
@@ -40,20 +43,8 @@ room = Experiment(
     ),
     measures={"ratio": measures.RATIO},
     claims=(
-        Claim(
-            "C49",
-            "SPD performs better with at least two packets between its threshold and EPD's share per connection (smallest lead "
-            "over EPD with 2.0 to 3.5 packets, 10 and 15 connections)",
-            lead(packets=ENOUGH).min() > 0,
-            kind="conditional",
-        ),
-        Claim(
-            "C49b",
-            "its lead grows with the space (10 connections, 3.5 instead of 0.4 packets)",
-            lead(vcs=10, threshold=1000) > lead(vcs=10, threshold=300),
-            kind="conditional",
-            ours=True,
-        ),
+        claim("C49", lead(packets=ENOUGH).min() > 0),
+        claim("C49b", lead(vcs=10, threshold=1000) > lead(vcs=10, threshold=300)),
     ),
     panels=(
         tuple(
@@ -101,16 +92,7 @@ larger_buffers = Experiment(
     ),
     measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
     fractions=("normalised_goodput",),
-    claims=(
-        Claim(
-            "C57",
-            "with a larger buffer and a longer gap between the thresholds the improvement is large (lead of SPD in the ratio, 15 "
-            "connections and 3000 cells)",
-            lead() > 0.1,
-            kind="conditional",
-            note="the bound is our choice",
-        ),
-    ),
+    claims=(claim("C57", lead() > 0.1),),
     panels=tuple(
         Ranking(
             "ratio",

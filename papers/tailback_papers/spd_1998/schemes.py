@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from tailback.papers import Claim, Curves, Experiment, Expression, Measure, at, lines, quick_form, vary
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import conditions, measures
 from tailback_papers.spd_1998.networks import DESCRIBED, LONG, SHORT, THREE, TIMER_ONLY, chain, schemes
 from tailback_papers.spd_1998.published import SCHEMES, Schemes
 
 __all__ = ["EXPERIMENTS", "LEAD", "min_lead", "ratio", "side_by_side"]
+
+claim = claims_of(__name__)
 
 MEASURES: dict[str, Measure] = {
     "ratio": measures.RATIO,
@@ -150,13 +153,7 @@ def many_connections(vcs: int) -> Claim:
 
 
 # Of table 5.8, with the thresholds of the experiment `verdict`.
-RETRANSMISSION = Claim(
-    "C53",
-    "SPD reduces the degree of retransmission (fraction of the packets sent that are retransmissions, threshold 800)",
-    at("resent", policy="SPD", threshold=800) < at("resent", policy="EPD", threshold=800),
-    kind="conditional",
-    note="section 1.2",
-)
+RETRANSMISSION = claim("C53", at("resent", policy="SPD", threshold=800) < at("resent", policy="EPD", threshold=800))
 
 
 def figure(number: int, vcs: int) -> Experiment:

@@ -9,7 +9,6 @@ import numpy as np
 import tailback as tb
 from tailback.papers import (
     AxisValue,
-    Claim,
     Curves,
     Experiment,
     Expression,
@@ -22,11 +21,14 @@ from tailback.papers import (
     quick_form,
     vary,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import conditions, measures
 from tailback_papers.spd_1998.networks import AGAIN, DESCRIBED, LONG, SHORT, epd, schemes, spd, split
 from tailback_papers.spd_1998.published import SPLIT
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # About half of the least number of cells in table 5.12.
 FEW = 30_000
@@ -93,44 +95,11 @@ figure_16 = Experiment(
     times=3,
     answer=_lottery,
     claims=(
-        Claim(
-            "C47",
-            "SPD delivers more whole packets than EPD (cells, with EPD threshold 3000)",
-            cells("SPD", 3000) > cells("EPD", 3000),
-            kind="conditional",
-            published=66602 - 59144,
-            note="A lottery: the result depends on how many connections had no loss in the first overshoot and continue while "
-            "the others wait.",
-        ),
-        Claim(
-            "C47d",
-            "most single runs of SPD deliver fewer than 30 000 cells, half of the least printed number (fraction of the runs, "
-            "SHORT; not a claim of the document)",
-            at("few", policy="SPD", threshold=3000, setting="SHORT") > 0.5,
-            ours=True,
-        ),
-        Claim(
-            "C47b",
-            "59 698 cells arrive in whole packets (EPD, averaged over the thresholds)",
-            cells("EPD").mean().equals(59_698, 6000),
-            kind="conditional",
-            published=59_698,
-            note="The tolerance of a tenth is our choice.",
-        ),
-        Claim(
-            "C47c",
-            "in long runs SPD delivers at least 15 % less than EPD (gain at the threshold where it is largest; not a claim of "
-            "the document)",
-            GAIN.max() <= -0.15,
-            ours=True,
-        ),
-        Claim(
-            "C48",
-            "EPD delivers more with a higher threshold, from 2500 to 4000 (smallest step)",
-            cells("EPD", 2500, 3000, 3500, 4000).steps("threshold").min() > 0,
-            kind="conditional",
-            published=375,
-        ),
+        claim("C47", cells("SPD", 3000) > cells("EPD", 3000), published=66602 - 59144),
+        claim("C47d", at("few", policy="SPD", threshold=3000, setting="SHORT") > 0.5),
+        claim("C47b", cells("EPD").mean().equals(59_698, 6000)),
+        claim("C47c", GAIN.max() <= -0.15),
+        claim("C48", cells("EPD", 2500, 3000, 3500, 4000).steps("threshold").min() > 0),
     ),
     panels=((over_threshold("SHORT"),), (over_threshold("LONG"),)),
     conditions=(conditions.SETTING,),
@@ -172,33 +141,10 @@ both_groups = Experiment(
         "wide": "sum(flows.wide.frame_goodput_cells)",
     },
     claims=(
-        Claim(
-            "C50",
-            "SPD improves the goodput by 13 % on average over EPD's thresholds",
-            gain("both", link12_mbps=80).equals(0.13, 0.05),
-            kind="not_reproduced",
-            published=0.13,
-            note="One run in six of 1.7 s gains, and then more than 100 %. The tolerance is our choice.",
-        ),
-        Claim(
-            "C51",
-            "the input of the connections through switch 3 is reduced (their gain in cells that arrive)",
-            gain("narrow", link12_mbps=80) < 0,
-            kind="conditional",
-            note="With fast retransmit the narrow link is full under both.",
-        ),
-        Claim(
-            "C51b",
-            "the other set uses the bandwidth (its gain)",
-            gain("wide", link12_mbps=80) > 0,
-            kind="conditional",
-        ),
-        Claim(
-            "C52",
-            "with 150 instead of 80 Mbit/s on the shared link the other set does not gain as much (difference of its gains, EPD "
-            "threshold 3000)",
-            by_means(wide_gain(80) - wide_gain(150)) > 0,
-        ),
+        claim("C50", gain("both", link12_mbps=80).equals(0.13, 0.05)),
+        claim("C51", gain("narrow", link12_mbps=80) < 0),
+        claim("C51b", gain("wide", link12_mbps=80) > 0),
+        claim("C52", by_means(wide_gain(80) - wide_gain(150)) > 0),
     ),
     panels=tuple(
         Ranking(

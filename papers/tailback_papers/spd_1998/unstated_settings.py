@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tailback.papers import Claim, Condition, Curves, Experiment, Expression, Line, Measured, Ranking, at, axis, lines, vary
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import conditions, measures
 from tailback_papers.spd_1998.networks import LONG, NO_EPD, SHORT, chain, epd, epd_per_vc, packet, spd
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 THRESHOLD = 600
 POLICIES = [*epd([THRESHOLD]), *spd([THRESHOLD])]
@@ -40,14 +43,9 @@ duration = Experiment(
     measures={"ratio": measures.RATIO, "normalised_goodput": measures.normalised_goodput},
     fractions=("normalised_goodput",),
     claims=(
-        Claim(
-            "D1",
-            "between 1.6 and 2 s the ratio of EPD rises by more than 0.08: its numbers cannot be compared without the duration",
-            at("ratio", policy="EPD", losses="timer only", seconds=(1.6, 2.0)).steps("seconds") > 0.08,
-            ours=True,
-        ),
-        Claim("D2", "after 1.7 s SPD leads EPD (timer only)", after(1.7) > 0, ours=True),
-        Claim("D3", "after 10 s it trails (timer only)", after(10.0) < 0, ours=True),
+        claim("D1", at("ratio", policy="EPD", losses="timer only", seconds=(1.6, 2.0)).steps("seconds") > 0.08),
+        claim("D2", after(1.7) > 0),
+        claim("D3", after(10.0) < 0),
     ),
     panels=(
         tuple(
@@ -109,24 +107,11 @@ choices = Experiment(
     measures={"ratio": measures.RATIO, "ratio_distinct": DISTINCT, "normalised_goodput": measures.normalised_goodput},
     fractions=("normalised_goodput",),
     claims=(
-        Claim(
-            "C37d",
-            "SPD gives the better performance (lead over EPD, threshold 600)",
-            lead() > 0,
-            kind="conditional",
-            note="section 5.3",
-        ),
-        Claim(
-            "D4",
-            "the delay of segmentation and reassembly, 300 ns a packet, has no visible effect (lead of SPD, difference)",
-            (lead(choice="no delay of segmentation") - lead(choice="as in SHORT")).equals(0, 0.01),
-            ours=True,
-        ),
-        Claim(
+        claim("C37d", lead() > 0),
+        claim("D4", (lead(choice="no delay of segmentation") - lead(choice="as in SHORT")).equals(0, 0.01)),
+        claim(
             "D5",
-            "duplicates are less than a tenth of the input (EPD, SHORT)",
             (at("ratio", policy="EPD", choice="as in SHORT") - at("ratio_distinct", policy="EPD", choice="as in SHORT")) < 0.1,
-            ours=True,
         ),
     ),
     panels=(

@@ -8,7 +8,6 @@ import numpy as np
 
 from tailback.papers import (
     AxisValue,
-    Claim,
     Experiment,
     Expression,
     Label,
@@ -20,11 +19,14 @@ from tailback.papers import (
     quick_form,
     vary,
 )
+from tailback_papers.claims import claims_of
 from tailback_papers.spd_1998 import measures
 from tailback_papers.spd_1998.networks import DESCRIBED, LONG, SHORT, TIMER_ONLY, chain, epd, schemes, spd, split
 from tailback_papers.spd_1998.published import SPLIT
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 RENO = AxisValue({"setting": "LONG, Reno"}, {**LONG.changes, "flows.vc.tcp.recovery": "reno"})
 VCS = (5, 15, 25)
@@ -142,42 +144,12 @@ verdict = Experiment(
     answer=answer,
     times=3,
     claims=(
-        Claim(
-            "V1",
-            "in short runs SPD turns more of the input into whole packets than EPD (5 and 15 connections, smaller lead)",
-            lead("ratio", (5, 15), "SHORT").min() > 0,
-            ours=True,
-        ),
-        Claim(
-            "V2",
-            "in long runs it does not: the lead is at most 0.02 either way (largest lead)",
-            lead("ratio", VCS, "LONG").max().equals(0, 0.02),
-            ours=True,
-        ),
-        Claim(
-            "V3",
-            "in long runs SPD carries at least 5 % less than EPD (smallest loss of goodput)",
-            cost("LONG").min() > 0.05,
-            ours=True,
-        ),
-        Claim(
-            "V4",
-            "without fast retransmit, as in the short runs, it carries at least a quarter less (smallest loss of goodput)",
-            cost("LONG, timer only").min() > 0.25,
-            ours=True,
-        ),
-        Claim(
-            "V5",
-            "with Reno and 15 connections it carries more than EPD",
-            lead("normalised_goodput", 15, "LONG, Reno") > 0,
-            ours=True,
-        ),
-        Claim(
-            "V6",
-            "its queue is less than a third of EPD's (15 and 25 connections, LONG, larger fraction)",
-            (of("mean_queue", "SPD", (15, 25), "LONG") / of("mean_queue", "EPD", (15, 25), "LONG")).max() < 1 / 3,
-            ours=True,
-        ),
+        claim("V1", lead("ratio", (5, 15), "SHORT").min() > 0),
+        claim("V2", lead("ratio", VCS, "LONG").max().equals(0, 0.02)),
+        claim("V3", cost("LONG").min() > 0.05),
+        claim("V4", cost("LONG, timer only").min() > 0.25),
+        claim("V5", lead("normalised_goodput", 15, "LONG, Reno") > 0),
+        claim("V6", (of("mean_queue", "SPD", (15, 25), "LONG") / of("mean_queue", "EPD", (15, 25), "LONG")).max() < 1 / 3),
     ),
     panels=(
         Ranking("ratio", rows("SHORT"), "goodput to input, SHORT (1.7 s)"),

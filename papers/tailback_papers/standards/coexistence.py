@@ -13,9 +13,12 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import Claim, Contrast, Experiment, Expression, Grid, Line, Measure, Ranking, Variant, at, variants
+from tailback_papers.claims import claims_of
 from tailback_papers.standards.members import sender
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 RATES_MBPS = (4, 12, 40, 120, 200)
 ROUND_TRIPS_MS = (5, 10, 20, 50, 100)
@@ -127,25 +130,9 @@ LINKS = Experiment(
             kind="not_reproduced",
             note="largest of five round trips: five seeds cannot decide",
         ),
-        Claim(
-            "D-target",
-            "C is at its target of 15 ms, over a link of 40 Mbit/s and 10 ms",
-            at("c_wait_ms", rate=RATE_MBPS, rtt=ROUND_TRIP_MS).equals(15, 1.5),
-            published=15,
-            note="within a tenth, which is our choice",
-        ),
-        Claim(
-            "D-target-most",
-            "and never a fifth above it",
-            at("c_wait_ms").max(each_seed=True) < 18,
-            note="largest of all links; the fifth is our choice",
-        ),
-        Claim(
-            "D-used",
-            "the utilisation of every link is at least 0.9",
-            at("utilisation").min(each_seed=True) > 0.9,
-            note="smallest of all links; the bound is our choice",
-        ),
+        claim("D-target", at("c_wait_ms", rate=RATE_MBPS, rtt=ROUND_TRIP_MS).equals(15, 1.5)),
+        claim("D-target-most", at("c_wait_ms").max(each_seed=True) < 18),
+        claim("D-used", at("utilisation").min(each_seed=True) > 0.9),
     ),
     grids=(
         Grid("ratio", "rate", "rtt", "Goodput of Prague over that of CUBIC: link in Mbit/s, round trip in ms"),
@@ -195,26 +182,14 @@ MIXES = Experiment(
             for scalable, classic in PAIRS
             for counts in COUNTS
         ),
-        Claim(
-            "D-windows",
-            "windows of DCTCP and Reno are about the same: with k = 2 the coupling makes windows equal, not rates",
-            at("windows", **labels("dctcp", "reno", (5, 5))).equals(1, 0.3),
-            kind="not_reproduced",
-            published=1,
-            note="goodputs times mean round trips, five flows each. Models of DCTCP assume growth in every round trip; here "
-            "acknowledgements that echo a mark do not open the window (RFC 3168, section 6.1.2). Rates are therefore about equal "
-            "over 10 ms, although the round trip of Classic flows is 15 ms longer",
-        ),
-        Claim(
+        claim("D-windows", at("windows", **labels("dctcp", "reno", (5, 5))).equals(1, 0.3)),
+        claim(
             "D-starves",
-            "Reno has at least a fourth of DCTCP's rate, five flows each",
             at("ratio", **labels("dctcp", "reno", (5, 5))) < 4,
-            setting="behind DualPI2",
             contrast=Contrast(
                 "behind a single queue of CoDel, which marks DCTCP's packets as often as it discards Reno's",
                 at("ratio", **labels("dctcp", "reno", (5, 5), "codel")),
             ),
-            note="the fourth is our choice",
         ),
     ),
     panels=(

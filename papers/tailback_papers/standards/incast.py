@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Claim, Curves, Experiment, Expression, at, lines, variants
+from tailback.papers import Curves, Experiment, Expression, at, lines, variants
+from tailback_papers.claims import claims_of
 from tailback_papers.standards.members import sender
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 # Total size of the responses: 1 MB.
 ANSWER = 1_000_000
@@ -58,19 +61,9 @@ INCAST = Experiment(
     variants=variants(incast, law=LAWS, servers=SERVERS),
     measures={"completion_ms": "1e3 * max(flows.*.start_s + flows.*.completion_time_s)", "timeouts": "sum(flows.*.timeouts)"},
     claims=(
-        Claim(
-            "I-dctcp",
-            "under DCTCP responses of up to 35 servers complete without a timeout",
-            up_to_35("dctcp") <= 0,
-            published=0,
-            note="timeouts of all servers, summed over all numbers of servers up to 35",
-        ),
-        Claim("I-tcp", "under TCP they do not", up_to_35("reno") > 0, note="the same sum"),
-        Claim(
-            "I-beyond",
-            "with 60 servers, two segments each exceed the buffer, and DCTCP's responses have timeouts as well",
-            at("timeouts", law="dctcp", servers=60) > 0,
-        ),
+        claim("I-dctcp", up_to_35("dctcp") <= 0),
+        claim("I-tcp", up_to_35("reno") > 0),
+        claim("I-beyond", at("timeouts", law="dctcp", servers=60) > 0),
     ),
     panels=(
         (

@@ -7,9 +7,12 @@ from typing import Any
 
 import tailback as tb
 from tailback.papers import Claim, Contrast, Experiment, Grid, Ranking, at, lines, variants
+from tailback_papers.claims import claims_of
 from tailback_papers.standards.members import PACKET, controllers, sender
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 SHORT_MS, LONG_MS = 40, 120
 # Transmission time of a packet at 20 Mbit/s: host processing takes up to that long, which avoids phase effects (Floyd and
@@ -55,17 +58,8 @@ def competition(opponents: tuple[str, ...]) -> Experiment:
         variants=variants(shared, law=controllers(), against=opponents),
         measures={"share": SHARE, "utilisation": UTILISATION},
         claims=(
-            Claim(
-                "P-friendly",
-                "CUBIC has no less than Reno if Reno's windows are as large (RFC 9438, section 4.3)",
-                at("share", law="cubic", against="reno") >= 0.45,
-                note="the share of CUBIC; the tolerance of 0.05 is our choice",
-            ),
-            Claim(
-                "P-vegas",
-                "Vegas has less than Reno sharing its link (Mo, La, Anantharam and Walrand, 1999)",
-                at("share", law="vegas", against="reno") < 0.5,
-            ),
+            claim("P-friendly", at("share", law="cubic", against="reno") >= 0.45),
+            claim("P-vegas", at("share", law="vegas", against="reno") < 0.5),
         ),
         grids=(Grid("share", "law", "against", "Share of the law in the row against that of the column"),),
         assumptions={
@@ -88,18 +82,8 @@ ROUND_TRIPS = Experiment(
     variants=variants(lambda law: shared(law, law, LONG_MS, count=5), law=controllers()),
     measures={"ratio": RATIO, "beyond_round_trips": BEYOND_ROUND_TRIPS, "utilisation": UTILISATION},
     claims=(
-        Claim(
-            "RTT-reno",
-            "Reno favours the shorter round trip by more than their ratio (Lakshman and Madhow, 1997)",
-            at("beyond_round_trips", law="reno") > 1,
-            note="ratio of goodputs divided by that of mean round trips, including queueing",
-        ),
-        Claim(
-            "RTT-cubic",
-            "CUBIC favours it less than Reno does (RFC 9438, section 3.3)",
-            at("ratio", law="cubic") < at("ratio", law="reno"),
-            note="difference of the two ratios of goodputs",
-        ),
+        claim("RTT-reno", at("beyond_round_trips", law="reno") > 1),
+        claim("RTT-cubic", at("ratio", law="cubic") < at("ratio", law="reno")),
         *(
             Claim(
                 f"RTT-{law}",
@@ -135,13 +119,11 @@ YIELDING = Experiment(
     variants=variants(beside_reno, buffer=(SHALLOW, DEEP)),
     measures={"share": SHARE, "utilisation": UTILISATION},
     claims=(
-        Claim(
+        claim(
             "L-yields",
-            "LEDBAT yields to TCP: it has less than a tenth",
             at("share", buffer=DEEP) < 0.1,
             setting=f"a buffer of {DEEP}, larger than its target of 100 ms",
             contrast=Contrast(f"a buffer of {SHALLOW}", at("share", buffer=SHALLOW)),
-            note="the tenth is our choice; in a buffer below its target it behaves like Reno",
         ),
     ),
     panels=(Ranking("share", lines("buffer", (SHALLOW, DEEP)), "share of LEDBAT, by the buffer"),),

@@ -9,10 +9,13 @@ from functools import partial
 from typing import Any
 
 import tailback as tb
-from tailback.papers import Claim, Experiment, Grid, Ranking, Variant, at, lines
+from tailback.papers import Experiment, Grid, Ranking, Variant, at, lines
+from tailback_papers.claims import claims_of
 from tailback_papers.standards.members import MSS, PACKET, given, queues, sender
 
 __all__ = ["EXPERIMENTS"]
+
+claim = claims_of(__name__)
 
 RTT = "100 ms"
 # Length of a step. The buffer is much larger than the bandwidth-delay product: drop-tail may delay packets by 0.4 s.
@@ -168,41 +171,13 @@ SCENARIOS = Experiment(
         "tcp_share": tcp_share,
     },
     claims=(
-        Claim(
-            "A-pie",
-            "PIE keeps the mean queueing delay at its target of 15 ms (RFC 8033, section 4.2), with 20 flows",
-            at("mean_wait_ms", queue="pie", traffic=MEDIUM).equals(15, 5),
-            published=15,
-            note="within 5 ms, which is our choice",
+        claim("A-pie", at("mean_wait_ms", queue="pie", traffic=MEDIUM).equals(15, 5)),
+        claim(
+            "A-codel", at("mean_wait_ms", queue="codel", traffic=ONE) < 0.1 * at("mean_wait_ms", queue="drop_tail", traffic=ONE)
         ),
-        Claim(
-            "A-codel",
-            "CoDel: packets of one flow have less than a tenth of the queueing delay under drop-tail (RFC 8289, section 1)",
-            at("mean_wait_ms", queue="codel", traffic=ONE) < 0.1 * at("mean_wait_ms", queue="drop_tail", traffic=ONE),
-            note="the tenth is our choice: the document says that there are no persistently full queues",
-        ),
-        Claim(
-            "A-codel-used",
-            "and the utilisation is hardly lower: at least nine tenths, with 20 flows",
-            at("utilisation", queue="codel", traffic=MEDIUM) >= 0.9,
-            note="the bound is our choice",
-        ),
-        Claim(
-            "A-fq_codel",
-            "FQ-CoDel: next to datagrams that exceed the link's rate, four Reno flows have their four fifths of it (RFC 8290, "
-            "section 1)",
-            at("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE).equals(0.8, 0.02),
-            kind="not_reproduced",
-            published=0.8,
-            note="the rest goes to the datagrams; the tolerance is our choice",
-        ),
-        Claim(
-            "A-codel-unresponsive",
-            "under CoDel alone they have less than a twentieth",
-            at("tcp_share", queue="codel", traffic=UNRESPONSIVE) < 0.05,
-            note="the bound is our choice",
-            ours=True,
-        ),
+        claim("A-codel-used", at("utilisation", queue="codel", traffic=MEDIUM) >= 0.9),
+        claim("A-fq_codel", at("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE).equals(0.8, 0.02)),
+        claim("A-codel-unresponsive", at("tcp_share", queue="codel", traffic=UNRESPONSIVE) < 0.05),
     ),
     grids=(
         Grid("mean_wait_ms", "traffic", "queue", "Mean queueing delay, ms", best="min"),
