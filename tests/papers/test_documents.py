@@ -114,3 +114,13 @@ def test_each_statement_of_a_text_is_judged_or_has_a_reason(name: str) -> None:
         listed.update(*judging)
     # Each claim of the document is one of its statements.
     assert {claim.id for claim in found if not claim.ours} - listed == set()
+
+
+@pytest.mark.parametrize("name", ["abr", "bpd-2001", "cui-thesis", "spd-1998", "standards"])
+def test_texts_of_claims_belong_to_claims(name: str) -> None:
+    text = files(f"tailback_papers.{name.replace('-', '_')}").joinpath("claims.csv").read_text(encoding="utf-8")
+    forms = [form for each in papers.experiments(name) for form in (each, each.full) if form]
+    ids = {claim.id for form in forms for claim in form.claims}
+    listed = [row["id"] for row in csv.DictReader(text.splitlines())]
+    assert len(listed) == len(set(listed))
+    assert set(listed) <= ids

@@ -196,6 +196,7 @@ DEGRADATION = Experiment(
         for measure, axis in (("corrupted", "cells of corrupted packets"), ("idle", "idle"))
     ),
     conditions=CONDITIONS,
+    times=3,
 )
 
 EXPERIMENTS = tuple(

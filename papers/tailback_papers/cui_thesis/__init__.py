@@ -8,8 +8,8 @@ trunk, `access` and `unpaced` senders without pacing, `closed_loop_packets` the 
 other, `draining` flows that drain the queues once, `overflow` flows whose buffer is too small, `appendix_b` the remaining
 figures, `further_research` the questions left to further research; `over_time` has curves. Chapter 5 (prices): `marking` covers
 the estimates that receivers derive from marks, `price_step` their error after a step, and `control` sources that react to them.
-`equations` checks single equations, `tables` contains the printed numbers, and `statements.csv` lists which claims judge each
-statement of the text.
+`equations` checks single equations, `tables` contains the printed numbers, `claims.csv` the texts of claims, and `statements.csv`
+lists which claims judge each statement of the text.
 """
 
 from __future__ import annotations

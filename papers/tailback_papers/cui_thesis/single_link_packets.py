@@ -188,6 +188,66 @@ def needed(number: str) -> Experiment:
     )
 
 
+# Targets between those of figures 3.52 and 3.53.
+BETWEEN = (0.85, 0.9)
+
+CROSSINGS = Experiment(
+    id="cui-thesis/section3.8.2-between",
+    title="Section 3.8.2: (3.27) between the targets of figures 3.52 and 3.53",
+    question="From which target on is the rule conservative, by the kind of sender?",
+    source="section 3.8.2, equation (3.27)",
+    variants=tuple(
+        variant
+        for target in BETWEEN
+        for flows in (20, 60)
+        for variant in (
+            *vary(
+                Computation(min_buffer, {"flows": flows, "target": target}),
+                axis("senders", conditions.SENDERS.values),
+                flows=flows,
+                by=NAME,
+                aim=target,
+            ),
+            *vary(
+                Computation(sizing.required_of_link, {"rule": "(3.27)", "flows": flows, "target": target}),
+                flows=flows,
+                by="(3.27)",
+                aim=target,
+            ),
+        )
+    ),
+    measures={"buffer": "buffer"},
+    claims=tuple(
+        Claim(
+            f"C-3.52.1-{100 * target:g}-{flows}",
+            f"at {100 * target:g} % (3.27) is never below the simulated requirement, with {flows} flows",
+            at("buffer", by=NAME, aim=target, flows=flows) <= at("buffer", by="(3.27)", aim=target, flows=flows),
+            kind="conditional",
+            note="number of packets by which the requirement exceeds it",
+            ours=True,
+        )
+        for target in BETWEEN
+        for flows in (20, 60)
+    ),
+    panels=tuple(
+        Curves(
+            "buffer",
+            "aim",
+            (
+                *lines("senders", {f"{each} senders": each for each in conditions.SENDERS.values}, by=NAME, flows=flows),
+                *lines("by", ("(3.27)",), flows=flows, dashed=True),
+            ),
+            "buffer, packets",
+            "target",
+            title=f"{flows} flows",
+        )
+        for flows in (20, 60)
+    ),
+    conditions=(conditions.SENDERS,),
+    assumptions={"runs": "as for figures 3.52 to 3.55"},
+    max_seeds=8,
+)
+
 # Round trips with a mean of 100 ms.
 ROUND_TRIPS: dict[str, Any] = {"50 to 150 ms": {"uniform": ["50 ms", "150 ms"]}, "100 ms": "100 ms"}
 
@@ -330,6 +390,7 @@ WORST_CASE = Experiment(
 LINKS = (
     *(needed(number) for number in LINK_TARGETS if number != LONGEST),
     quick_form(needed(LONGEST), "claims whose interval, with six seeds, includes the bound", max_seeds=6),
+    CROSSINGS,
     INTERVALS,
     WORST_CASE,
 )
