@@ -20,8 +20,15 @@ pub(crate) struct Packets {
     rows: Vec<PacketRow>,
     /// SACK blocks of the acknowledgements that have any.
     blocks: Vec<Received>,
-    /// By flow, segment and transmission, up to the maximum that packets count.
-    discards: BTreeMap<(FlowId, SegmentNumber, u32), Discard>,
+    discards: BTreeMap<Transmission, Discard>,
+}
+
+/// A transmission of a segment; its number is at most [`MAX_TRANSMISSIONS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Transmission {
+    flow: FlowId,
+    segment: SegmentNumber,
+    number: u32,
 }
 
 /// Properties shared by all packets of a flow.
@@ -161,8 +168,8 @@ impl Packets {
             |row: &PacketRow| PacketRow { blocks: if row.blocks == NO_BLOCKS { NO_BLOCKS } else { row.blocks + before }, ..*row };
         self.rows.extend(other.rows.iter().map(moved));
         self.blocks.extend_from_slice(&other.blocks);
-        for (&key, &discard) in &other.discards {
-            self.note_discard(key, discard);
+        for (&of, &discard) in &other.discards {
+            self.note_discard(of, discard);
         }
     }
 
@@ -225,12 +232,12 @@ impl Packets {
 
     /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
     pub(super) fn on_discard(&mut self, port: PortId, packet: &Packet, time: Time, reason: DropReason) {
-        let key = (packet.flow, packet.segment(), packet.transmission());
-        self.note_discard(key, Discard { time, port, reason });
+        let of = Transmission { flow: packet.flow, segment: packet.segment(), number: packet.transmission() };
+        self.note_discard(of, Discard { time, port, reason });
     }
 
-    fn note_discard(&mut self, key: (FlowId, SegmentNumber, u32), discard: Discard) {
-        let known = self.discards.entry(key).or_insert(discard);
+    fn note_discard(&mut self, of: Transmission, discard: Discard) {
+        let known = self.discards.entry(of).or_insert(discard);
         if (discard.time, discard.port) < (known.time, known.port) {
             *known = discard;
         }
@@ -291,8 +298,8 @@ impl Packets {
     }
 
     fn discard(&self, row: &PacketRow) -> Option<Discard> {
-        let transmission = row.transmission.min(MAX_TRANSMISSIONS);
-        self.discards.get(&(row.flow, row.number, transmission)).copied().filter(|_| row.transmission > 0)
+        let of = Transmission { flow: row.flow, segment: row.number, number: row.transmission.min(MAX_TRANSMISSIONS) };
+        self.discards.get(&of).copied().filter(|_| row.transmission > 0)
     }
 
     /// SACK blocks as ranges of bytes, such as `3000-5000 9000-10000`, in the order of the acknowledgement.

@@ -153,19 +153,27 @@ fn length(period: &Range<Time>) -> TimeDelta {
 
 /// The share of one flow in a port's rate over time.
 struct EqualShare {
-    /// Start of each period with a constant number of flows, the bits of the share until then, and the rate of the share in it.
-    periods: Vec<(Time, f64, f64)>,
+    periods: Vec<SharePeriod>,
+}
+
+/// A period with a constant number of flows.
+struct SharePeriod {
+    start: Time,
+    /// Bits of the share until then.
+    bits: f64,
+    /// The share in bit/s during it.
+    rate: f64,
 }
 
 impl EqualShare {
     /// `steps`: changes of the number of flows, in any order.
     fn new(capacity: f64, mut steps: Vec<(Time, i64)>) -> EqualShare {
         steps.sort_unstable();
-        let (mut flows, mut periods) = (0, vec![(Time::ZERO, 0.0, capacity)]);
-        for (time, change) in steps {
-            let bits = bits_at(periods[periods.len() - 1], time);
+        let (mut flows, mut periods) = (0, vec![SharePeriod { start: Time::ZERO, bits: 0.0, rate: capacity }]);
+        for (start, change) in steps {
+            let bits = periods[periods.len() - 1].bits_until(start);
             flows += change;
-            periods.push((time, bits, capacity / flows.max(1) as f64));
+            periods.push(SharePeriod { start, bits, rate: capacity / flows.max(1) as f64 });
         }
         EqualShare { periods }
     }
@@ -173,16 +181,18 @@ impl EqualShare {
     /// Bits of the share in a period.
     fn bits(&self, during: &Range<Time>) -> f64 {
         let until = |time: Time| {
-            let later = self.periods.partition_point(|&(start, ..)| start <= time);
-            bits_at(self.periods[later.max(1) - 1], time)
+            let later = self.periods.partition_point(|period| period.start <= time);
+            self.periods[later.max(1) - 1].bits_until(time)
         };
         until(during.end) - until(during.start)
     }
 }
 
-/// Bits of a share until a time in the given period.
-fn bits_at((start, bits, rate): (Time, f64, f64), time: Time) -> f64 {
-    bits + rate * time.since(start).seconds()
+impl SharePeriod {
+    /// Bits of the share until a time in this period.
+    fn bits_until(&self, time: Time) -> f64 {
+        self.bits + self.rate * time.since(self.start).seconds()
+    }
 }
 
 #[cfg(test)]

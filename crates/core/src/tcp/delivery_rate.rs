@@ -138,7 +138,10 @@ impl DeliveryRate {
         let acked = ack.position_from(self.oldest).unwrap_or(0).min(self.sent.len());
         let end = self.oldest + Segments(acked as u32);
         SegmentNumber::range(self.oldest..end).for_each(|segment| self.deliver(segment, now, &mut newest));
-        let rtt = newest.once.map(|at| now.since(at)).or_else(|| self.by_timestamp(now, newest.any.filter(|_| acked > 0)));
+        let rtt = newest
+            .once
+            .map(|at| now.since(at))
+            .or_else(|| self.by_timestamp(now, newest.any.filter(|_| acked > 0).map(|(at, _)| at)));
         let newest = newest.any.and_then(|(_, segment)| self.sent.get((segment - self.oldest).0 as usize).copied());
         self.sent.drop_front(acked);
         self.oldest = end;
@@ -184,9 +187,9 @@ impl DeliveryRate {
         self.delivered += 1;
     }
 
-    /// The RTT of a retransmission, in ticks of the timestamps: it may be shorter than the path, but is at least a tick (Linux).
-    fn by_timestamp(&self, now: Time, newest: Option<(Time, SegmentNumber)>) -> Option<TimeDelta> {
-        let (at, _) = newest.filter(|_| self.timestamps)?;
+    /// The RTT of a retransmission sent then, in ticks of the timestamps: it may be shorter than the path, but is at least a tick (Linux).
+    fn by_timestamp(&self, now: Time, sent: Option<Time>) -> Option<TimeDelta> {
+        let at = sent.filter(|_| self.timestamps)?;
         let ticks = (now.0 / TICK.0 - at.0 / TICK.0).max(1);
         Some(TimeDelta(ticks * TICK.0))
     }

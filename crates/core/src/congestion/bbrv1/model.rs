@@ -1,10 +1,11 @@
 //! The model of the path: bandwidth and minimum RTT, the phases that follow from them, and the limits on data in flight (4.1 to 4.3).
 
 use super::long_term;
-use super::state::{CYCLE, HIGH_GAIN, State};
+use super::state::{CYCLE, FirstGains, HIGH_GAIN, State};
 use super::{Bbr1Edition, Bbr1Memory};
 use crate::congestion::support::Ack;
 use crate::congestion::support::bbr::{PacingRate, Repair};
+use crate::congestion::support::windowed_max::Observation;
 use crate::primitives::signal::RateSample;
 use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 
@@ -18,10 +19,10 @@ const LINUX_QUANTUM_S: f64 = 1.0 / 1024.0;
 
 impl Bbr1Edition {
     /// Gains of Startup and Drain: of the draft, or in Linux in parts of 256 (bbr_high_gain, bbr_drain_gain).
-    pub(super) fn first_gains(self) -> (f64, f64) {
+    pub(super) fn first_gains(self) -> FirstGains {
         match self {
-            Bbr1Edition::Draft00 => (HIGH_GAIN, 1.0 / HIGH_GAIN),
-            Bbr1Edition::Linux => (739.0 / 256.0, 88.0 / 256.0),
+            Bbr1Edition::Draft00 => FirstGains { startup: HIGH_GAIN, drain: 1.0 / HIGH_GAIN },
+            Bbr1Edition::Linux => FirstGains { startup: 739.0 / 256.0, drain: 88.0 / 256.0 },
         }
     }
 }
@@ -40,7 +41,7 @@ impl Bbr1Memory {
 
     pub(super) fn cwnd_gain(&self) -> f64 {
         match self.state {
-            State::Startup | State::Drain => self.spec.edition.first_gains().0,
+            State::Startup | State::Drain => self.spec.edition.first_gains().startup,
             State::ProbeBw { .. } => self.spec.cwnd_gain,
             State::ProbeRtt(_) => 1.0,
         }
@@ -69,7 +70,7 @@ impl Bbr1Memory {
         }
         if let Some(sample) = sample.filter(|sample| sample.rate >= self.max_bandwidth() || !self.rounds.is_app_limited(sample)) {
             let oldest = self.rounds.count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
-            self.btlbw_filter.take((self.rounds.count, sample.rate), oldest);
+            self.btlbw_filter.take(Observation { at: self.rounds.count, value: sample.rate }, oldest);
         }
     }
 
@@ -116,7 +117,7 @@ impl Bbr1Memory {
         }
         let extra = self.extra_acked.excess(now, delivered, self.bandwidth()).min(window);
         let period = self.rounds.count / AGGREGATION_ROUNDS;
-        self.extra_acked.filter.take((period, extra), period.saturating_sub(1));
+        self.extra_acked.filter.take(Observation { at: period, value: extra }, period.saturating_sub(1));
     }
 
     /// BBRSetSendQuantum (4.2.2), in segments.
@@ -193,7 +194,7 @@ impl Bbr1Memory {
                     Bbr1Edition::Draft00 => rtt,
                     Bbr1Edition::Linux => self.handshake.unwrap_or(rtt),
                 };
-                let window = Cwnd(self.spec.edition.first_gains().0 * self.initial_window * (1.0 - self.spec.pacing_margin));
+                let window = Cwnd(self.spec.edition.first_gains().startup * self.initial_window * (1.0 - self.spec.pacing_margin));
                 self.pacing = PacingRate::initial(window, Some(first), self.packet);
                 self.rtprop.set(first, ack.now);
             }
@@ -285,7 +286,7 @@ mod tests {
             let spec = Bbr1Spec { edition, ..Bbr1Spec::default() };
             let mut memory = Bbr1::new(&spec, Start { window: 10.0, packet: Bytes(1500), ..Start::default() }).memory;
             memory.rtprop.set(TimeDelta::from_millis(25), Time::ZERO);
-            memory.btlbw_filter.take((1, 200.0), 0);
+            memory.btlbw_filter.take(Observation { at: 1, value: 200.0 }, 0);
             memory.pacing.set(600.0);
             memory.full_pipe.fill();
             memory.state = state;

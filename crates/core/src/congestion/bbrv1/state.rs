@@ -21,12 +21,18 @@ pub(super) enum State {
     ProbeRtt(ProbeRtt),
 }
 
+/// Pacing gains of the first two states.
+#[derive(Clone, Copy)]
+pub(super) struct FirstGains {
+    pub startup: f64,
+    pub drain: f64,
+}
+
 impl State {
-    /// With these gains of Startup and Drain.
-    pub(super) fn pacing_gain(self, (startup, drain): (f64, f64)) -> f64 {
+    pub(super) fn pacing_gain(self, first: FirstGains) -> f64 {
         match self {
-            State::Startup => startup,
-            State::Drain => drain,
+            State::Startup => first.startup,
+            State::Drain => first.drain,
             State::ProbeBw { phase, .. } => CYCLE[usize::from(phase)],
             State::ProbeRtt(_) => 1.0,
         }

@@ -4,6 +4,7 @@ use super::bounds::MIN_PIPE_CWND;
 use super::probe::Phase;
 use super::sample::Sample;
 use super::{Bbr3, Bbr3Memory, PROBE_RTT_WINDOW_GAIN, PacingRate, STARTUP_PACING_GAIN, State};
+use crate::congestion::support::windowed_max::Observation;
 use crate::primitives::units::{Cwnd, Segments};
 
 /// BBR.MaxBwFilterLen: the present and the previous cycle.
@@ -19,7 +20,7 @@ impl Bbr3 {
         let memory = &mut *self.memory;
         let extra = memory.extra_acked.excess(rs.now, Segments(rs.newly_acked as u32), memory.bw).min(self.window);
         let (round, rounds) = (memory.rounds.count, if memory.full_pipe.reached { EXTRA_ACKED_ROUNDS } else { 1 });
-        memory.extra_acked.filter.take((round, extra), (round + 1).saturating_sub(rounds));
+        memory.extra_acked.filter.take(Observation { at: round, value: extra }, (round + 1).saturating_sub(rounds));
     }
 }
 
@@ -43,7 +44,7 @@ impl Bbr3Memory {
         self.update_round(rs);
         if rs.delivery_rate > 0.0 && (rs.delivery_rate >= self.max_bw() || !rs.is_app_limited) {
             let oldest = (self.cycle_count + 1).saturating_sub(MAX_BW_CYCLES);
-            self.max_bw_filter.take((self.cycle_count, rs.delivery_rate), oldest);
+            self.max_bw_filter.take(Observation { at: self.cycle_count, value: rs.delivery_rate }, oldest);
         }
     }
 

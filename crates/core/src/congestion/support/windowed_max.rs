@@ -10,8 +10,15 @@ const PARTS: u64 = 16;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowedMax<V> {
-    /// Time on the caller's clock, and value; each value exceeds all later ones.
-    kept: VecDeque<(u64, V)>,
+    /// Each value exceeds all later ones.
+    kept: VecDeque<Observation<V>>,
+}
+
+/// A value, and the time on the caller's clock, which does not run backwards.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Observation<V> {
+    pub at: u64,
+    pub value: V,
 }
 
 impl<V> Default for WindowedMax<V> {
@@ -21,17 +28,17 @@ impl<V> Default for WindowedMax<V> {
 }
 
 impl<V: Copy + PartialOrd> WindowedMax<V> {
-    /// Adds a value at `now`, on a clock that does not run backwards. Values older than `oldest` expire.
+    /// Adds a value. Values older than `oldest` expire.
     #[inline]
-    pub fn take(&mut self, (now, value): (u64, V), oldest: u64) {
-        while self.kept.back().is_some_and(|&(_, known)| known <= value) {
+    pub fn take(&mut self, new: Observation<V>, oldest: u64) {
+        while self.kept.back().is_some_and(|known| known.value <= new.value) {
             self.kept.pop_back();
         }
         // A smaller value of the same time expires no later than the one before it.
-        if self.kept.back().is_none_or(|&(at, _)| at < now) {
-            self.kept.push_back((now, value));
+        if self.kept.back().is_none_or(|known| known.at < new.at) {
+            self.kept.push_back(new);
         }
-        while self.kept.front().is_some_and(|&(at, _)| at < oldest) {
+        while self.kept.front().is_some_and(|known| known.at < oldest) {
             self.kept.pop_front();
         }
     }
@@ -40,12 +47,12 @@ impl<V: Copy + PartialOrd> WindowedMax<V> {
     #[inline]
     pub fn take_for(&mut self, window: TimeDelta, now: Time, value: V) {
         let part = (window.0 / PARTS).max(1);
-        self.take((now.0 - now.0 % part, value), now.before(window).0);
+        self.take(Observation { at: now.0 - now.0 % part, value }, now.before(window).0);
     }
 
     #[inline]
     pub fn greatest(&self) -> Option<V> {
-        self.kept.front().map(|&(_, value)| value)
+        self.kept.front().map(|known| known.value)
     }
 }
 
@@ -57,8 +64,8 @@ mod tests {
     #[test]
     fn the_maximum_lasts_until_it_expires_and_then_the_next_one_applies() {
         let mut lately = WindowedMax::default();
-        let greatest = [(1, 5.0), (2, 9.0), (3, 4.0), (3, 6.0), (4, 2.0), (5, 3.0), (6, 1.0)].map(|(now, value): (u64, f64)| {
-            lately.take((now, value), now - 1);
+        let greatest = [(1, 5.0), (2, 9.0), (3, 4.0), (3, 6.0), (4, 2.0), (5, 3.0), (6, 1.0)].map(|(at, value): (u64, f64)| {
+            lately.take(Observation { at, value }, at - 1);
             lately.greatest()
         });
         assert_eq!(greatest, [5.0, 9.0, 9.0, 9.0, 6.0, 3.0, 3.0].map(Some));
@@ -79,7 +86,7 @@ mod tests {
     #[test]
     fn for_reversed_values_it_is_the_minimum_and_each_time_is_stored_once() {
         let mut lately = WindowedMax::default();
-        [7, 8, 6, 9].into_iter().for_each(|value| lately.take((1, Reverse(value)), 0));
+        [7, 8, 6, 9].into_iter().for_each(|value| lately.take(Observation { at: 1, value: Reverse(value) }, 0));
         assert_eq!((lately.greatest(), lately.kept.len()), (Some(Reverse(6)), 1));
     }
 }

@@ -10,7 +10,7 @@ mod wheel;
 pub use self::wheel::Slot;
 
 use self::prefetcher::Prefetcher;
-use self::wheel::{Head, NONE, Wheel};
+use self::wheel::{Due, Head, NONE, Wheel};
 use super::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -34,7 +34,7 @@ pub struct Calendar<R> {
     /// First slot of each quarter of the wheel beyond the limit.
     far: BTreeMap<u64, u32>,
     /// Events of the bucket being served, the next one last. If `late` or `current` has any event, the next one is the last entry here.
-    current: Vec<(Time, Slot)>,
+    current: Vec<Due>,
     /// Events scheduled into the bucket while it is served, if their position was not near the end of `current`, with their ranks.
     late: BinaryHeap<Reverse<(Time, u64, Slot)>>,
     /// Cancelled events in `current` and `late`, which remain there until their turn comes.
@@ -149,12 +149,12 @@ impl<R: Ranks> Calendar<R> {
         if self.current.is_empty() && (self.is_empty() || !self.advance()) {
             return None;
         }
-        self.current.last().map(|&(time, _)| time)
+        self.current.last().map(|next| next.time)
     }
 
     /// Whether the next event precedes an event of this slot at `time`, or is that event.
     pub fn is_due(&mut self, time: Time, slot: Slot) -> bool {
-        self.peek() == Some(time) && self.current.last().is_some_and(|&(_, next)| self.ranks.rank(next) <= self.ranks.rank(slot))
+        self.peek() == Some(time) && self.current.last().is_some_and(|next| self.ranks.rank(next.slot) <= self.ranks.rank(slot))
     }
 
     /// Take the next event if it is before `end`.
@@ -163,7 +163,7 @@ impl<R: Ranks> Calendar<R> {
         if self.current.is_empty() {
             return self.pop_from_wheel(end);
         }
-        let &(time, slot) = self.current.last()?;
+        let &Due { time, slot } = self.current.last()?;
         if time >= end {
             return None;
         }
@@ -233,13 +233,13 @@ impl<R: Ranks> Calendar<R> {
     fn insert_current(&mut self, time: Time, slot: Slot) {
         let mut at = self.current.len();
         let nearest = at.saturating_sub(NEAR_THE_END);
-        while at > nearest && self.is_before(self.current[at - 1], (time, slot)) {
+        while at > nearest && self.is_before(self.current[at - 1], Due { time, slot }) {
             at -= 1;
         }
         if at == nearest && at > 0 {
             self.late.push(Reverse((time, self.ranks.rank(slot), slot)));
         } else {
-            self.current.insert(at, (time, slot));
+            self.current.insert(at, Due { time, slot });
         }
     }
 
@@ -251,7 +251,7 @@ impl<R: Ranks> Calendar<R> {
     #[cold]
     #[inline(never)]
     fn settle(&mut self) {
-        while let Some(&(time, slot)) = self.current.last()
+        while let Some(&Due { time, slot }) = self.current.last()
             && self.wheel.time_of(slot) != time
         {
             self.current.pop();
@@ -263,17 +263,17 @@ impl<R: Ranks> Calendar<R> {
                 self.cancelled -= 1;
                 continue;
             }
-            if self.current.last().is_none_or(|&last| self.is_before((time, slot), last)) {
+            if self.current.last().is_none_or(|&last| self.is_before(Due { time, slot }, last)) {
                 self.late.pop();
-                self.current.push((time, slot));
+                self.current.push(Due { time, slot });
             }
             break;
         }
     }
 
     #[inline]
-    fn is_before(&self, a: (Time, Slot), b: (Time, Slot)) -> bool {
-        a.0 < b.0 || (a.0 == b.0 && self.ranks.rank(a.1) < self.ranks.rank(b.1))
+    fn is_before(&self, a: Due, b: Due) -> bool {
+        a.time < b.time || (a.time == b.time && self.ranks.rank(a.slot) < self.ranks.rank(b.slot))
     }
 
     /// Serve the next bucket. Returns false if there are no events.
@@ -327,11 +327,11 @@ impl<R: Ranks> Calendar<R> {
     fn serve(&mut self, bucket: u64) {
         let mut slot = self.wheel.take(bucket);
         while slot != NONE {
-            self.current.push((self.wheel.time_of(slot), slot));
+            self.current.push(Due { time: self.wheel.time_of(slot), slot });
             slot = self.wheel.after(slot);
         }
         let ranks = &self.ranks;
-        self.current.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| ranks.rank(b.1).cmp(&ranks.rank(a.1))));
+        self.current.sort_unstable_by(|a, b| b.time.cmp(&a.time).then_with(|| ranks.rank(b.slot).cmp(&ranks.rank(a.slot))));
         self.load.buckets += 1;
         self.load.events += self.current.len() as u32;
     }

@@ -1,7 +1,6 @@
 //! Guesses of later events, for prefetching: a cursor that visits buckets ahead of the served one.
 
-use super::wheel::{NONE, Slot, Wheel};
-use crate::primitives::units::Time;
+use super::wheel::{Due, NONE, Slot, Wheel};
 
 /// Distance of the cursor in events: far enough for memory to arrive, and near enough that it is still cached.
 const DEPTH: u32 = 24;
@@ -23,7 +22,7 @@ impl Prefetcher {
     /// Called after each event taken. `served`: the bucket being served, with its events, the next one last. Returns slots of later events,
     /// each about once.
     #[inline]
-    pub fn predict(&mut self, served: u64, events: &[(Time, Slot)], wheel: &Wheel) -> [Option<Slot>; 2] {
+    pub fn predict(&mut self, served: u64, events: &[Due], wheel: &Wheel) -> [Option<Slot>; 2] {
         let here = events.len() as u32;
         self.reported = self.reported.saturating_sub(1);
         if self.served != served {
@@ -39,11 +38,11 @@ impl Prefetcher {
     }
 
     #[inline(always)]
-    fn predict_one(&mut self, events: &[(Time, Slot)], wheel: &Wheel) -> Option<Slot> {
+    fn predict_one(&mut self, events: &[Due], wheel: &Wheel) -> Option<Slot> {
         let here = events.len() as u32;
         if self.reported < here.min(DEPTH) {
             self.reported += 1;
-            return Some(events[(here - self.reported) as usize].1);
+            return Some(events[(here - self.reported) as usize].slot);
         }
         if here + self.ahead >= DEPTH {
             return None;

@@ -15,6 +15,13 @@ pub(super) struct Head(pub Slot);
 
 pub(super) const NONE: Slot = Slot::MAX;
 
+/// A slot with the time of its event.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Due {
+    pub(super) time: Time,
+    pub(super) slot: Slot,
+}
+
 /// A slot's event.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {

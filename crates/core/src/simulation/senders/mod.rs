@@ -3,7 +3,7 @@
 
 mod turn;
 
-use self::turn::SenderTurn;
+use self::turn::{AckArrival, SenderTurn};
 use super::datagrams::DatagramContents;
 use super::endpoints::{End, TurnState};
 use super::event_order::Event;
@@ -190,11 +190,11 @@ impl Engine {
         if packet.signals() {
             let reported = self.fabric.packets.feedback(packet);
             let extras = self.read_signal(now, packet, &incoming, &reported);
-            self.act::<Signalled>(flow, now, Some((&incoming, &extras)), run)
+            self.act::<Signalled>(flow, now, Some(AckArrival { incoming: &incoming, extras: &extras }), run)
         } else if self.fabric.is_traced(flow) {
-            self.act::<Traced>(flow, now, Some((&incoming, &AckExtras::default())), run)
+            self.act::<Traced>(flow, now, Some(AckArrival { incoming: &incoming, extras: &AckExtras::default() }), run)
         } else {
-            self.act::<Plain>(flow, now, Some((&incoming, &AckExtras::default())), run)
+            self.act::<Plain>(flow, now, Some(AckArrival { incoming: &incoming, extras: &AckExtras::default() }), run)
         }
     }
 
@@ -248,7 +248,7 @@ impl Engine {
     /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, also at the
     /// pacing times of `run`, and its timers are updated. Returns the number of times at which it has acted.
     #[inline]
-    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<(&IncomingAck, &AckExtras)>, run: PacedRun) -> u64 {
+    fn act<O: Observed>(&mut self, flow: FlowId, now: Time, incoming: Option<AckArrival>, run: PacedRun) -> u64 {
         let group = self.fabric.group(flow);
         let spec = self.network.groups[group].transport.expect_tcp();
         let clock_phase = match spec.timer.form {
@@ -270,7 +270,7 @@ impl Engine {
         let tcp = Tcp { sender, spec, slow_start_state, usage, reader, now, warmup, clock_phase, host_queue };
         let mut turn = SenderTurn { flow, now, tcp, fabric: &mut self.fabric, transmissions, plans };
         match incoming {
-            Some((incoming, extras)) => turn.process_ack::<O>(incoming, extras),
+            Some(ack) => turn.process_ack::<O>(ack),
             None => turn.check_deadline::<O>(),
         }
         let stop = if stops.is_empty() { None } else { stops.get(&flow).copied() };

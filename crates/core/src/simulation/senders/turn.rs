@@ -27,10 +27,18 @@ pub(super) struct SenderTurn<'a> {
     pub(super) plans: &'a [FlowPlan],
 }
 
+/// An acknowledgement at its sender.
+#[derive(Clone, Copy)]
+pub(super) struct AckArrival<'a> {
+    pub(super) incoming: &'a IncomingAck<'a>,
+    pub(super) extras: &'a AckExtras,
+}
+
 impl SenderTurn<'_> {
     /// An acknowledgement arrived.
     #[inline(always)]
-    pub(super) fn process_ack<O: Observed>(&mut self, incoming: &IncomingAck, extras: &AckExtras) {
+    pub(super) fn process_ack<O: Observed>(&mut self, ack: AckArrival) {
+        let AckArrival { incoming, extras } = ack;
         let SenderTurn { flow, now, tcp, fabric, .. } = self;
         let is_duplicate = incoming.ack <= tcp.sender.sequence.snd_una;
         let opens = O::SIGNALLED && tcp.spec.bare_segments && tcp.is_opening();

@@ -1,6 +1,6 @@
 //! Section 6.2 steps 4 and 5 of RFC 8985, and section 6.3: losses by the order of transmissions.
 
-use super::{DetectionContext, Fate, PERSIST, Rack, Sent, order};
+use super::{DetectionContext, Fate, PERSIST, Rack, Sent, Transmission};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::spec::ReoWndGrowth;
@@ -70,9 +70,10 @@ impl Rack {
         let patience = self.rtt + self.reo_wnd(known);
         self.find_overtaken();
         let (mut newly_lost, mut has_lost_retransmission) = (0, false);
-        while let Some(&(sent, segment)) = self.overtaken.front() {
-            let is_under_way = self.is_under_way((sent, segment));
-            if is_under_way && sent + patience > known.now {
+        while let Some(&sent) = self.overtaken.front() {
+            let Transmission { time, segment } = sent;
+            let is_under_way = self.is_under_way(sent);
+            if is_under_way && time + patience > known.now {
                 break;
             }
             self.overtaken.pop_front();
@@ -86,27 +87,27 @@ impl Rack {
         while self.overtaken.back().is_some_and(|&sent| !self.is_under_way(sent)) {
             self.overtaken.pop_back();
         }
-        let later = self.overtaken.back().map(|&(sent, _)| sent + patience);
+        let later = self.overtaken.back().map(|sent| sent.time + patience);
         Detected { newly_lost: Segments(newly_lost), has_lost_retransmission, next: later }
     }
 
     /// Moves the transmissions before the latest one that has arrived to `overtaken`.
     fn find_overtaken(&mut self) {
-        let latest = order((self.xmit_ts, self.end_seq));
+        let latest = self.latest().order();
         self.next_original = self.next_original.max(self.snd_una);
         loop {
             let original = self.first_original();
             self.drop_finished_retransmissions();
             let resent = self.resent.front().copied();
             let original_comes_first = match (original, resent) {
-                (Some(original), Some(resent)) => order(original) < order(resent),
+                (Some(original), Some(resent)) => original.order() < resent.order(),
                 (original, _) => original.is_some(),
             };
-            let Some(sent) = (if original_comes_first { original } else { resent }).filter(|&sent| order(sent) < latest) else {
+            let Some(sent) = (if original_comes_first { original } else { resent }).filter(|sent| sent.order() < latest) else {
                 break;
             };
             if original_comes_first {
-                self.next_original = sent.1.next();
+                self.next_original = sent.segment.next();
             } else {
                 self.resent.pop_front();
             }
@@ -152,11 +153,11 @@ impl Rack {
 
     /// The earliest first transmission that is neither over nor overtaken.
     #[inline]
-    fn first_original(&mut self) -> Option<(Time, SegmentNumber)> {
+    fn first_original(&mut self) -> Option<Transmission> {
         loop {
             let sent = self.segments.get((self.next_original - self.snd_una).0 as usize)?;
             if sent.fate == Fate::InFlight && !sent.retransmitted {
-                return Some((sent.xmit_ts, self.next_original));
+                return Some(Transmission { time: sent.xmit_ts, segment: self.next_original });
             }
             count_step();
             self.next_original = self.next_original.next();
@@ -164,10 +165,10 @@ impl Rack {
     }
 
     /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
-    fn is_under_way(&self, (sent, segment): (Time, SegmentNumber)) -> bool {
+    fn is_under_way(&self, sent: Transmission) -> bool {
         count_step();
-        let state = segment.position_from(self.snd_una).and_then(|place| self.segments.get(place));
-        state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
+        let state = sent.segment.position_from(self.snd_una).and_then(|place| self.segments.get(place));
+        state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent.time)
     }
 
     #[inline]

@@ -1,8 +1,9 @@
 //! RACK (RFC 8985 section 6): loss detection by transmission times. A segment is lost once a segment sent later has arrived and the time
 //! that reordering could explain has passed. This also detects lost retransmissions.
 //!
-//! `detection.rs` finds losses. Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
+//! `delivery.rs` processes arrivals, `detection.rs` finds losses. Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
 
+mod delivery;
 mod detection;
 mod lost_segments;
 
@@ -10,19 +11,14 @@ pub(crate) use self::detection::Detected;
 
 use self::lost_segments::LostSegments;
 use crate::primitives::ring::Ring;
-use crate::primitives::segment_number::{SackBlock, SegmentNumber};
+use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time, TimeDelta};
-use crate::tcp::recovery::outcome::Delivered;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::sequence::IncomingAck;
-use crate::tcp::steps::count_step;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Recoveries without a DSACK after which the reordering window is reset (section 6.2 step 4).
 const PERSIST: u32 = 16;
-
-const MICROSECOND: TimeDelta = TimeDelta::from_micros(1);
 
 /// Sender state of outstanding segments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,11 +30,11 @@ pub(crate) struct Rack {
     sacked: Scoreboard,
     /// The first segment whose first transmission is neither overtaken nor over. First transmissions are in the order of `segments`.
     next_original: SegmentNumber,
-    /// Retransmissions, (time, segment), in this order, from the latest transmission that has arrived on.
-    resent: VecDeque<(Time, SegmentNumber)>,
+    /// Retransmissions, in this order, from the latest transmission that has arrived on.
+    resent: VecDeque<Transmission>,
     /// Transmissions before the latest one that has arrived. Here and in `resent`, segments that have arrived or were retransmitted since are
     /// dropped when they are at an end, each once, so that no acknowledgement walks the window.
-    overtaken: VecDeque<(Time, SegmentNumber)>,
+    overtaken: VecDeque<Transmission>,
     /// Number of `segments` that were retransmitted, whether or not they have arrived.
     repaired: u32,
     /// Lost segments that were not retransmitted since.
@@ -78,10 +74,19 @@ enum Fate {
     Arrived,
 }
 
-/// A number in the order of transmissions: by time, and by segment at the same time.
-#[inline]
-fn order((sent, segment): (Time, SegmentNumber)) -> u128 {
-    u128::from(sent.0) << 32 | u128::from(segment.0)
+/// A transmission of a segment. They are ordered by time, and by segment at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Transmission {
+    time: Time,
+    segment: SegmentNumber,
+}
+
+impl Transmission {
+    /// A number in this order.
+    #[inline]
+    fn order(self) -> u128 {
+        u128::from(self.time.0) << 32 | u128::from(self.segment.0)
+    }
 }
 
 /// Further inputs of loss detection.
@@ -99,7 +104,7 @@ impl Rack {
     /// A segment's state and, if it was retransmitted or overtaken, its transmission, each in a queue that doubles as it grows, and possibly
     /// its place in the set of lost segments.
     pub(crate) const BYTES_PER_SEGMENT: usize =
-        2 * (size_of::<Sent>() + size_of::<(Time, SegmentNumber)>()) + 2 * size_of::<u32>();
+        2 * (size_of::<Sent>() + size_of::<Transmission>()) + 2 * size_of::<u32>();
 
     /// State of a sender whose next segment is this one.
     pub(crate) fn new(snd_una: SegmentNumber) -> Rack {
@@ -148,10 +153,11 @@ impl Rack {
 
     #[inline(never)]
     fn on_resent(&mut self, segment: SegmentNumber, now: Time) {
-        if self.resent.back().is_none_or(|&last| order(last) < order((now, segment))) {
-            self.resent.push_back((now, segment));
+        let sent = Transmission { time: now, segment };
+        if self.resent.back().is_none_or(|last| last.order() < sent.order()) {
+            self.resent.push_back(sent);
         } else {
-            self.resent.insert(self.resent.partition_point(|&sent| sent < (now, segment)), (now, segment));
+            self.resent.insert(self.resent.partition_point(|&earlier| earlier < sent), sent);
         }
         let place = (segment - self.snd_una).0 as usize;
         let Some(known) = self.segments.get_mut(place) else { return };
@@ -195,7 +201,7 @@ impl Rack {
         self.overtaken.clear();
         let segments = SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(self.segments.iter());
         let is_resent = |sent: &Sent| sent.retransmitted && sent.fate == Fate::InFlight;
-        self.resent = segments.filter(|(_, sent)| is_resent(sent)).map(|(segment, sent)| (sent.xmit_ts, segment)).collect();
+        self.resent = segments.filter(|(_, sent)| is_resent(sent)).map(|(segment, sent)| Transmission { time: sent.xmit_ts, segment }).collect();
         self.resent.make_contiguous().sort_unstable();
     }
 
@@ -250,147 +256,6 @@ impl Rack {
     pub(crate) fn is_in_order(&self) -> bool {
         self.repaired == 0 && self.sacked.is_empty() && self.lost.first().is_none() && self.overtaken.is_empty()
     }
-
-    /// An acknowledgement without SACK blocks arrived, with all segments [in order](Rack::is_in_order).
-    #[inline]
-    pub(crate) fn on_ack_in_order(&mut self, now: Time, ack: SegmentNumber) -> Delivered {
-        let acked = ack - self.snd_una;
-        let (Some(first), Some(last)) =
-            (self.segments.get(0), (acked.0 as usize).checked_sub(1).and_then(|last| self.segments.get(last)))
-        else {
-            return Delivered { is_in_order: true, ..Delivered::default() };
-        };
-        let (oldest, latest) = (now.since(first.xmit_ts), now.since(last.xmit_ts));
-        let delivered = Delivered {
-            segments: acked,
-            rtt: Some(oldest),
-            original: Some(self.snd_una),
-            is_in_order: true,
-            ..Delivered::default()
-        };
-        // They were sent in this order.
-        self.min_rtt = Some(self.min_rtt.map_or(latest, |min| min.min(latest)));
-        self.rtt = latest;
-        (self.xmit_ts, self.end_seq) = (self.xmit_ts, self.end_seq).max((last.xmit_ts, ack.previous()));
-        self.in_flight -= acked.0;
-        self.fack = ack;
-        self.segments.drop_front(acked.0 as usize);
-        self.snd_una = ack;
-        delivered
-    }
-
-    /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: the time of the transmission that caused it, if known.
-    pub(crate) fn on_ack(&mut self, now: Time, incoming: &IncomingAck, echo: Option<Time>) -> Delivered {
-        let mut delivered = Delivered { is_dsack: is_dsack(incoming), ..Delivered::default() };
-        let rtt = std::mem::replace(&mut self.rtt, TimeDelta::ZERO);
-        // In the order of segment numbers, because otherwise the segments of one acknowledgement would appear reordered.
-        if incoming.ack > self.snd_una {
-            for segment in SegmentNumber::range(self.snd_una..incoming.ack) {
-                let sent = self.deliver(segment, now, echo, &mut delivered);
-                self.repaired -= u32::from(sent.is_some_and(|sent| sent.retransmitted));
-            }
-            self.segments.drop_front((incoming.ack - self.snd_una).0 as usize);
-            self.snd_una = incoming.ack;
-            self.sacked.acknowledge(incoming.ack);
-        }
-        self.cumulative_rtt = self.rtt;
-        if self.rtt == TimeDelta::ZERO {
-            self.rtt = rtt;
-        }
-        if !incoming.blocks.is_empty() {
-            self.deliver_blocks(now, incoming.blocks, echo, &mut delivered);
-        }
-        self.drop_repaired();
-        self.drop_finished_retransmissions();
-        delivered
-    }
-
-    /// Delivers the segments of SACK blocks, of which there are at most four, in ascending order.
-    fn deliver_blocks(&mut self, now: Time, reported: &[SackBlock], echo: Option<Time>, delivered: &mut Delivered) {
-        let known = self.snd_una + Segments(self.segments.len() as u32);
-        let mut blocks = [SackBlock::default(); 4];
-        let mut count = 0;
-        for &block in reported.iter().filter(|&&block| !self.sacked.is_in_latest(block)).take(4) {
-            blocks[count] = block;
-            count += 1;
-        }
-        if count > 1 {
-            blocks[..count].sort_unstable();
-        }
-        for &(start, end) in &blocks[..count] {
-            let (start, end) = (start.max(self.snd_una), end.min(known));
-            if start < end {
-                let mut parts = self.sacked.missing_parts(start..end);
-                let before = delivered.segments;
-                while let Some(part) = self.sacked.next_missing(&mut parts) {
-                    for segment in SegmentNumber::range(part) {
-                        self.deliver(segment, now, echo, delivered);
-                    }
-                }
-                if delivered.segments > before {
-                    self.sacked.add_missing(&parts);
-                }
-            }
-        }
-        if reported.iter().all(|block| block.1 <= known) {
-            self.sacked.note_latest(reported);
-        }
-    }
-
-    /// Returns the state of the segment before, if it is outstanding.
-    #[inline]
-    fn deliver(&mut self, segment: SegmentNumber, now: Time, echo: Option<Time>, delivered: &mut Delivered) -> Option<Sent> {
-        count_step();
-        let known = self.segments.get_mut((segment - self.snd_una).0 as usize)?;
-        let sent = *known;
-        known.fate = Fate::Arrived;
-        if sent.fate != Fate::Arrived {
-            self.note_delivery((segment, sent), now, echo, delivered);
-        }
-        Some(sent)
-    }
-
-    /// A segment that was last sent like this has arrived.
-    fn note_delivery(
-        &mut self,
-        (segment, sent): (SegmentNumber, Sent),
-        now: Time,
-        echo: Option<Time>,
-        delivered: &mut Delivered,
-    ) {
-        match sent.fate {
-            Fate::Lost => self.lost.remove_one(),
-            _ => self.in_flight -= 1,
-        }
-        let Sent { xmit_ts, retransmitted, .. } = sent;
-        delivered.segments.0 += 1;
-        let rtt = now.since(xmit_ts);
-        if !retransmitted {
-            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
-            delivered.rtt = delivered.rtt.or(Some(rtt));
-            delivered.original = delivered.original.or(Some(segment));
-        }
-        if segment >= self.fack {
-            self.fack = segment.next();
-        } else if !retransmitted {
-            self.reordering_seen = true;
-            self.reordering_extent = self.reordering_extent.max(self.fack - segment);
-        }
-        // Step 2: the acknowledgement may belong to an earlier transmission. An echo determines this; an RTT below the minimum indicates it
-        // only without one; it is measured in whole microseconds, as in Linux. Differs: the RFC requires both, but here no handshake has
-        // shown how short an RTT can be, and with delayed acknowledgements that of a single probe is the shortest of all.
-        let is_ambiguous = match echo {
-            Some(echo) => echo < xmit_ts,
-            None => self.min_rtt.is_some_and(|min| rtt.0 / MICROSECOND.0 < min.0 / MICROSECOND.0),
-        };
-        if retransmitted && is_ambiguous {
-            return;
-        }
-        self.rtt = rtt;
-        if order((xmit_ts, segment)) > order((self.xmit_ts, self.end_seq)) {
-            (self.xmit_ts, self.end_seq) = (xmit_ts, segment);
-        }
-    }
 }
 
 /// Fate of a segment, if it is outstanding.
@@ -400,19 +265,13 @@ fn fate(segments: &Ring<Sent>, snd_una: SegmentNumber, segment: SegmentNumber) -
     segments.get(place).map(|sent| sent.fate)
 }
 
-/// Whether the first block is below the acknowledgement, or within the second block (RFC 2883 section 4).
-fn is_dsack(incoming: &IncomingAck) -> bool {
-    match *incoming.blocks {
-        [first, ..] if first.1 <= incoming.ack => true,
-        [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use super::delivery::is_dsack;
+    use crate::primitives::segment_number::SackBlock;
     use crate::primitives::segment_number::plain::{blocks, n};
+    use crate::tcp::sequence::IncomingAck;
     use crate::tcp::spec::ReoWndGrowth;
     use crate::tcp::steps::tests::STEPS;
 
