@@ -244,13 +244,20 @@ pub enum Buffer {
     Unlimited,
 }
 
+/// Occupancy of a buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct BufferContent {
+    pub(crate) units: Units,
+    pub(crate) bytes: Bytes,
+}
+
 impl Buffer {
-    /// Whether a buffer with this occupancy has no room for a unit of this size.
+    /// Whether a buffer with this content has no room for a unit of this size.
     #[inline]
-    pub(crate) fn lacks_room(self, (units, bytes): (Units, Bytes), unit: Bytes) -> bool {
+    pub(crate) fn lacks_room(self, content: BufferContent, unit: Bytes) -> bool {
         match self {
-            Buffer::Units(places) => units >= Units(places),
-            Buffer::Bytes(places) => bytes + unit > Bytes(places),
+            Buffer::Units(places) => content.units >= Units(places),
+            Buffer::Bytes(places) => content.bytes + unit > Bytes(places),
             Buffer::Unlimited => false,
         }
     }

@@ -8,7 +8,7 @@
 //! is not estimated; the queue length is used instead.
 
 use crate::abr::Source;
-use crate::network::Abr;
+use crate::network::{Abr, BufferContent};
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::simulation::measurement_interval::MeasurementInterval;
@@ -95,7 +95,8 @@ impl Edge {
     pub(crate) fn arrive(&mut self, now: Time, bytes: Bytes, cells: Units, interval: &MeasurementInterval) -> bool {
         self.keep_time(now, interval);
         let measured = u64::from(interval.measures(now));
-        let lacks_room = self.spec.buffer.lacks_room((Units(self.queue.len().into()), self.bytes), bytes);
+        let content = BufferContent { units: Units(self.queue.len().into()), bytes: self.bytes };
+        let lacks_room = self.spec.buffer.lacks_room(content, bytes);
         self.counts.arrived += measured;
         self.counts.arrived_in_all += 1;
         if lacks_room {

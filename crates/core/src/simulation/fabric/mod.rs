@@ -30,7 +30,7 @@ use super::messages::Messages;
 use super::outcomes::Outcomes;
 use super::packets::Packets;
 use super::path::{Feeder, Path};
-use super::port::{Entry, Port, QueuedUnit};
+use super::port::{Entry, Passage, Port, QueuedUnit};
 use super::receivers::Receivers;
 use super::routes::{Route, RouteEntry};
 use super::specialised::{Carriage, PacketsAndCells, PlainPackets, WholePackets};
@@ -496,7 +496,8 @@ impl Fabric {
                     _ => return self.enqueue(feeder, packet),
                 }
             }
-            match port.pass(&mut packet, bytes, clock.interval(), packets, waiting) {
+            let passage = Passage { packet: &mut packet, bytes, interval: clock.interval(), packets };
+            match port.pass(passage, waiting) {
                 Some(Ok(())) => {}
                 Some(Err(reason)) => return self.discard(next, packet, packet.time, reason),
                 None => return self.arrive_stepped(next, packet, bytes),

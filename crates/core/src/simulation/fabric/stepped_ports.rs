@@ -9,7 +9,7 @@ use crate::schedule::Eviction;
 use crate::simulation::datagrams::{DatagramOutcome, Fate};
 use crate::simulation::event_order::Event;
 use crate::simulation::path::Feeder;
-use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets};
+use crate::simulation::port::{ArrivalOutcome, Departures, PacketInService, ReorderedPackets, ServiceTurn};
 use crate::simulation::routes::RouteEntry;
 use crate::simulation::specialised::PacketsAndCells;
 
@@ -233,13 +233,14 @@ impl Fabric {
             left_queue = true;
             let bytes = bytes_of(&packet);
             stepped.leave_queue(equipment, queue, packet.flow, bytes);
-            let goes = stepped.dequeue(equipment, &mut packet, (queue, now), bytes, interval, packets);
+            let turn = ServiceTurn { queue, now, bytes };
+            let goes = stepped.dequeue(equipment, &mut packet, turn, interval, packets);
             stepped.served(queue, bytes, &goes);
             if let Err(reason) = goes {
                 self.discard(port, packet, now, reason);
                 continue;
             }
-            let departure = stepped.begin_service(equipment, (number, queue), &packet, now, bytes, interval);
+            let departure = stepped.begin_service(equipment, number, &packet, turn, interval);
             stepped.note_occupancy(equipment, now);
             return self.on_service(of, packet, departure);
         }
@@ -258,7 +259,7 @@ impl Fabric {
                 let Some(packet) = self.packets.pop(&mut stepped.queues[queue].line) else { break };
                 let bytes = self.unit_bytes(&packet);
                 let (stepped, equipment) = self.ports[port].expect_stepped();
-                stepped.evict(equipment, &packet, (queue, now), bytes, self.clock.interval());
+                stepped.evict(equipment, &packet, ServiceTurn { queue, now, bytes }, self.clock.interval());
                 self.discard(port, packet, now, DropReason::Late);
             }
         }
@@ -272,7 +273,7 @@ impl Fabric {
         match target {
             PeriodicTarget::Policy(queue) => {
                 let first = self.packets.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
-                stepped.on_period(equipment, (queue as usize, now), first);
+                stepped.on_period(equipment, queue as usize, now, first);
             }
             PeriodicTarget::Scheduler => stepped.on_period_of_scheduler(now),
         }

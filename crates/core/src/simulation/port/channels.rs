@@ -1,12 +1,10 @@
 //! A port with several transmitters that computes departures on arrival. All its units have the same service time.
 
 use super::equipment::{BufferState, Equipment};
+use super::passage::Passage;
 use super::port_features::DropTailPort;
-use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
-use crate::simulation::measurement_interval::MeasurementInterval;
-use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -23,18 +21,11 @@ impl Channels {
         Channels { transmitters: transmitters as usize, departures: VecDeque::new() }
     }
 
-    /// Like [`PrecomputedQueue::pass`](super::precomputed_queue::Ahead::pass), for units of one size and a policy that accepts all that
+    /// Like [`PrecomputedQueue::pass`](super::precomputed_queue::PrecomputedQueue::pass), for units of one size and a policy that accepts all that
     /// fit.
     #[inline(never)]
-    pub(super) fn pass(
-        &mut self,
-        equipment: &mut Equipment,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
-    ) -> Result<(), DropReason> {
-        let now = packet.time;
+    pub(super) fn pass(&mut self, equipment: &mut Equipment, passage: &mut Passage) -> Result<(), DropReason> {
+        let (bytes, interval, now) = (passage.bytes, passage.interval, passage.packet.time);
         self.remove_departed(now);
         let waiting = self.waiting();
         let there = if equipment.counts_in_service { self.departures.len() } else { waiting.unwrap_or(0) } as u64;
@@ -46,15 +37,15 @@ impl Channels {
             idle: TimeDelta::ZERO,
             transmitters: self.transmitters as u64,
         };
-        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, packets) {
+        if let Err(reason) = equipment.admit::<DropTailPort>(passage, &held, None) {
             equipment.rest.counts.discard(reason, now, interval);
             return Err(reason);
         }
         let [start, departure] = self.take(now, equipment.service(bytes));
         equipment.count_through::<DropTailPort>([now, start, departure], bytes, &held, interval);
         equipment.fold_busy();
-        packet.time = departure + equipment.delay;
-        packet.next_hop();
+        passage.packet.time = departure + equipment.delay;
+        passage.packet.next_hop();
         Ok(())
     }
 

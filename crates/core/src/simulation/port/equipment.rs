@@ -5,10 +5,11 @@ mod counting;
 use super::counts::{ExceptionCounts, FlowTotals, PortCounts, WarmCounts};
 use super::impairments::{Disturbance, Losses};
 use super::listed_losses::ListedLosses;
+use super::passage::Passage;
 use super::port_features::PortFeatures;
 use super::price_writer::PriceWriter;
 use crate::network;
-use crate::network::{Buffer, ListedDrop, LossAt};
+use crate::network::{Buffer, BufferContent, ListedDrop, LossAt};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
@@ -156,6 +157,20 @@ pub(super) struct QueueState {
     pub(super) evicts: bool,
 }
 
+impl BufferState {
+    #[inline]
+    fn content(&self) -> BufferContent {
+        BufferContent { units: self.units, bytes: self.bytes }
+    }
+}
+
+/// A unit at its departure from a queue.
+pub(super) struct Departing<'a> {
+    pub(super) queue: usize,
+    pub(super) unit: &'a Unit,
+    pub(super) departure: &'a Departure,
+}
+
 impl Equipment {
     /// Bytes outside the structure, including the overhead of allocations.
     pub(super) const COLD_BYTES: usize = size_of::<ColdPortState>() + size_of::<ExceptionCounts>() + 2 * 16;
@@ -225,8 +240,8 @@ impl Equipment {
     }
 
     /// Whether the port's buffer has no room for another unit.
-    pub(super) fn is_full(&self, holds: (Units, Bytes), bytes: Bytes) -> bool {
-        self.buffer.lacks_room(holds, bytes)
+    pub(super) fn is_full(&self, content: BufferContent, bytes: Bytes) -> bool {
+        self.buffer.lacks_room(content, bytes)
     }
 
     /// Whether the port's buffer counts bytes.
@@ -339,12 +354,12 @@ impl Equipment {
     #[inline]
     pub(super) fn admit<C: PortFeatures>(
         &mut self,
-        packet: &mut Packet,
-        bytes: Bytes,
-        (held, of_queue): (&BufferState, Option<&QueueState>),
-        interval: &MeasurementInterval,
-        packets: &Packets,
+        passage: &mut Passage,
+        held: &BufferState,
+        of_queue: Option<&QueueState>,
     ) -> Result<(), DropReason> {
+        let Passage { packet, bytes, interval, packets } = passage;
+        let bytes = *bytes;
         if C::HAS_OBSERVERS
             && self.is_observed
             && let Some(observers) = &mut self.rest.observers
@@ -358,8 +373,8 @@ impl Equipment {
         }
         let full = held.busy
             && match of_queue {
-                None => self.buffer.lacks_room((held.units, held.bytes), bytes),
-                Some(queue) => queue.is_full || (!queue.evicts && self.buffer.lacks_room((held.units, held.bytes), bytes)),
+                None => self.buffer.lacks_room(held.content(), bytes),
+                Some(queue) => queue.is_full || (!queue.evicts && self.buffer.lacks_room(held.content(), bytes)),
             };
         if !C::HAS_POLICY {
             return if full { Err(DropReason::Full) } else { Ok(()) };
@@ -431,11 +446,11 @@ impl Equipment {
     pub(super) fn signal(
         &mut self,
         packet: &mut Packet,
-        unit: &Unit,
-        (queue, departure): (usize, &Departure),
+        departing: &Departing,
         interval: &MeasurementInterval,
         packets: &mut Packets,
     ) {
+        let &Departing { queue, unit, departure } = departing;
         let before = packets.signal(packet);
         let mut signal = before;
         self.policy(queue).on_signal(unit, departure, &mut signal);

@@ -9,6 +9,7 @@ mod impairments;
 mod listed_losses;
 mod longest_queue;
 mod multi_queue;
+mod passage;
 mod port_features;
 mod precomputed_queue;
 mod price_writer;
@@ -24,16 +25,14 @@ pub(crate) use counts::{FlowTotals, PortCounts};
 pub(crate) use equipment::{Equipment, PortRecording};
 pub(crate) use impairments::ReorderedPackets;
 pub(crate) use multi_queue::{ClassCounts, MultiQueue, QueuesOfFlows};
+pub(crate) use passage::Passage;
 pub(crate) use precomputed_queue::QueuedUnit;
-pub(crate) use stepped::{ArrivalOutcome, Departures, Stepped};
+pub(crate) use stepped::{ArrivalOutcome, Departures, ServiceTurn, Stepped};
 pub(crate) use transmitters::PacketInService;
 
-use super::measurement_interval::MeasurementInterval;
-use super::packets::Packets;
 use crate::network;
-use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
-use crate::primitives::units::{Bytes, Time};
+use crate::primitives::units::Time;
 use crate::queue::{DropReason, Policies};
 use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
@@ -41,6 +40,7 @@ use channels::Channels;
 use port_features::{DropTailPort, FullPort, PolicyPort, TimedPort, TracedPort};
 use precomputed_queue::PrecomputedQueue;
 use serde::{Deserialize, Serialize};
+use stepped::SteppedSetup;
 use train::{SizeMismatch, Train};
 
 /// Layout in cache lines: entry and service; properties that every packet needs; counters and the delay line.
@@ -78,6 +78,18 @@ pub(crate) enum Stepping {
     IfNeeded,
 }
 
+/// Parts of a port, besides its description.
+pub(crate) struct PortSetup {
+    /// One per queue.
+    pub(crate) policies: Vec<Policies>,
+    /// Present if there are several queues.
+    pub(crate) multi_queue: Option<MultiQueue>,
+    pub(crate) kept: PortRecording,
+    pub(crate) stepping: Stepping,
+    /// Number of the port's first transmitter among those of all stepped ports.
+    pub(crate) first_transmitter: u32,
+}
+
 /// How a port serves. There are two ways with the same result. *Ahead*: the departure is computed on arrival, and departed units are
 /// removed at the next arrival; no event is needed. *Stepped*: units leave the queue one at a time ([`Departures`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -108,15 +120,8 @@ impl Port {
     /// The same for a port with listed drops or recordings.
     pub(crate) const OBSERVER_BYTES: usize = Equipment::OBSERVER_BYTES;
 
-    /// `policies`: one per queue. `multi_queue`: present if there are several queues. `first_transmitter`: number of the port's first
-    /// transmitter among those of all stepped ports.
-    pub(crate) fn new(
-        spec: &network::Port,
-        of: &network::Network,
-        (policies, multi_queue): (Vec<Policies>, Option<MultiQueue>),
-        kept: PortRecording,
-        (stepping, first_transmitter): (Stepping, u32),
-    ) -> Port {
+    pub(crate) fn new(spec: &network::Port, of: &network::Network, setup: PortSetup) -> Port {
+        let PortSetup { policies, multi_queue, kept, stepping, first_transmitter } = setup;
         let (queues, accepts_all) = (policies.len(), policies.iter().all(Policies::accepts_all));
         let equipment = Equipment::new(spec, of, policies, kept);
         let (is_observed, is_traced) = (equipment.observes(), equipment.is_traced());
@@ -125,9 +130,9 @@ impl Port {
         let service_mode = match () {
             () if stepping != Stepping::IfNeeded || (has_channels && takes_care) => {
                 let departures = if let Stepping::Needed(departures) = stepping { departures } else { Departures::Events };
-                let numbers = first_transmitter..first_transmitter + spec.transmitters;
-                let stepped = Stepped::new(spec, (numbers, departures), queues, multi_queue, Time::ZERO + of.warmup);
-                ServiceMode::Stepped(Box::new(stepped))
+                let warmup = Time::ZERO + of.warmup;
+                let setup = SteppedSetup { departures, first_transmitter, queues, multi_queue, warmup };
+                ServiceMode::Stepped(Box::new(Stepped::new(spec, setup)))
             }
             () if has_channels => ServiceMode::Channels(Box::new(Channels::new(spec.transmitters))),
             () if is_observed && accepts_all && !is_traced && !equipment.observes_more_than_waits() => {
@@ -147,83 +152,51 @@ impl Port {
         Port { entry: entry.clone(), service_mode: service_mode.clone(), equipment: equipment.of_another_part(), line: *line }
     }
 
-    /// A packet arrives at `packet.time` at a port computed ahead. On success the packet's time becomes its arrival at the far end; if the
+    /// A packet arrives at its time at a port computed ahead. On success its time becomes its arrival at the far end; if the
     /// link loses it, its departure. `None`: the port is stepped.
     #[inline(always)]
-    pub(crate) fn pass(
-        &mut self,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
-        buffers: &mut Pool<QueuedUnit>,
-    ) -> Option<Result<(), DropReason>> {
+    pub(crate) fn pass(&mut self, mut passage: Passage, buffers: &mut Pool<QueuedUnit>) -> Option<Result<(), DropReason>> {
         if let ServiceMode::UniformDropTail(train) = &mut self.service_mode {
-            match train.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, packets) {
+            match train.pass::<DropTailPort>(&mut self.equipment, &mut passage) {
                 Ok(passed) => return Some(passed),
                 Err(SizeMismatch) => self.service_mode = ServiceMode::DropTail(train.listed(buffers)),
             }
         } else if let ServiceMode::Stepped(_) = &self.service_mode {
             return None;
         }
-        self.pass_mixed(packet, bytes, interval, packets, buffers)
+        self.pass_mixed(passage, buffers)
     }
 
     /// A separate function, so that the common case of one size stays fast.
     #[inline(never)]
-    fn pass_mixed(
-        &mut self,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
-        buffers: &mut Pool<QueuedUnit>,
-    ) -> Option<Result<(), DropReason>> {
+    fn pass_mixed(&mut self, mut passage: Passage, buffers: &mut Pool<QueuedUnit>) -> Option<Result<(), DropReason>> {
         if let ServiceMode::DropTail(queue) = &mut self.service_mode {
-            return Some(queue.pass::<DropTailPort>(&mut self.equipment, packet, bytes, interval, packets, buffers));
+            return Some(queue.pass::<DropTailPort>(&mut self.equipment, &mut passage, buffers));
         }
-        self.pass_with_features(packet, bytes, interval, packets, buffers)
+        self.pass_with_features(passage, buffers)
     }
 
     /// A separate function, so that rare features have no cost for other ports.
     #[inline(never)]
-    fn pass_with_features(
-        &mut self,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
-        buffers: &mut Pool<QueuedUnit>,
-    ) -> Option<Result<(), DropReason>> {
+    fn pass_with_features(&mut self, mut passage: Passage, buffers: &mut Pool<QueuedUnit>) -> Option<Result<(), DropReason>> {
         if let ServiceMode::WithPolicy(queue) = &mut self.service_mode {
-            return Some(queue.pass::<PolicyPort>(&mut self.equipment, packet, bytes, interval, packets, buffers));
+            return Some(queue.pass::<PolicyPort>(&mut self.equipment, &mut passage, buffers));
         }
-        self.pass_observed(packet, bytes, interval, packets, buffers)
+        self.pass_observed(passage, buffers)
     }
 
     #[inline(never)]
-    fn pass_observed(
-        &mut self,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
-        buffers: &mut Pool<QueuedUnit>,
-    ) -> Option<Result<(), DropReason>> {
+    fn pass_observed(&mut self, mut passage: Passage, buffers: &mut Pool<QueuedUnit>) -> Option<Result<(), DropReason>> {
         if let ServiceMode::TimedDropTail(train) = &mut self.service_mode {
-            match train.pass::<TimedPort>(&mut self.equipment, packet, bytes, interval, packets) {
+            match train.pass::<TimedPort>(&mut self.equipment, &mut passage) {
                 Ok(passed) => return Some(passed),
                 Err(SizeMismatch) => self.service_mode = ServiceMode::AllFeatures(train.listed(buffers)),
             }
         }
         match &mut self.service_mode {
-            ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, packets)),
-            ServiceMode::TracedDropTail(queue) => {
-                Some(queue.pass::<TracedPort>(&mut self.equipment, packet, bytes, interval, packets, buffers))
-            }
-            ServiceMode::AllFeatures(queue) => {
-                Some(queue.pass::<FullPort>(&mut self.equipment, packet, bytes, interval, packets, buffers))
-            }
+            ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, &mut passage)),
+            ServiceMode::TracedDropTail(queue) => Some(queue.pass::<TracedPort>(&mut self.equipment, &mut passage, buffers)),
+            ServiceMode::AllFeatures(queue) => Some(queue.pass::<FullPort>(&mut self.equipment, &mut passage, buffers)),
             _ => None,
         }
     }

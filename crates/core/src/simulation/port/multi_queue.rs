@@ -2,11 +2,11 @@
 
 use super::longest_queue::LongestQueue;
 use super::queue::Queue;
-use crate::network::{Buffer, Network, Port, Queues, Scheduling};
+use crate::network::{Buffer, BufferContent, Network, Port, Queues, Scheduling};
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Entity, Purpose, Stream};
-use crate::primitives::units::{Bytes, Time, Units};
+use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, PolicySpec};
 use crate::schedule::{OverflowRule, Schedulers};
 use crate::simulation::measurement_interval::{MeasurementInterval, PhaseCounts};
@@ -155,8 +155,8 @@ impl MultiQueue {
     }
 
     /// Whether the queue's own buffer has no room for another unit.
-    pub(super) fn is_full(&self, queue: usize, holds: (Units, Bytes), bytes: Bytes) -> bool {
-        self.buffers.get(queue).is_some_and(|buffer| buffer.lacks_room(holds, bytes))
+    pub(super) fn is_full(&self, queue: usize, content: BufferContent, bytes: Bytes) -> bool {
+        self.buffers.get(queue).is_some_and(|buffer| buffer.lacks_room(content, bytes))
     }
 }
 

@@ -2,14 +2,12 @@
 //! sizes are queued.
 
 use super::equipment::{BufferState, Equipment};
+use super::passage::Passage;
 use super::port_features::PortFeatures;
 use crate::primitives::ids::FlowId;
-use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::DropReason;
-use crate::simulation::measurement_interval::MeasurementInterval;
-use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Departed units are removed at the next arrival.
@@ -35,19 +33,16 @@ pub(crate) struct QueuedUnit {
 }
 
 impl PrecomputedQueue {
-    /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end; if the link loses it, its
+    /// A packet arrives at its time. On success that becomes its arrival at the far end; if the link loses it, its
     /// departure.
     #[inline(always)]
     pub(super) fn pass<C: PortFeatures>(
         &mut self,
         equipment: &mut Equipment,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
+        passage: &mut Passage,
         buffers: &mut Pool<QueuedUnit>,
     ) -> Result<(), DropReason> {
-        let now = packet.time;
+        let (bytes, interval, now, flow) = (passage.bytes, passage.interval, passage.packet.time, passage.packet.flow);
         if C::HAS_OBSERVERS {
             equipment.survives_approach(now, interval)?;
         }
@@ -57,7 +52,7 @@ impl PrecomputedQueue {
         let units = Units(u64::from(self.waiting.len()) + in_service);
         let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
         let held = BufferState { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
-        if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), interval, packets) {
+        if let Err(reason) = equipment.admit::<C>(passage, &held, None) {
             equipment.rest.counts.discard(reason, now, interval);
             return Err(reason);
         }
@@ -65,28 +60,28 @@ impl PrecomputedQueue {
         let departure = start + equipment.service(bytes);
         self.free = departure;
         if busy {
-            buffers.push(&mut self.waiting, QueuedUnit { start, bytes: bytes.0 as u32, flow: packet.flow });
+            buffers.push(&mut self.waiting, QueuedUnit { start, bytes: bytes.0 as u32, flow });
             self.waiting_bytes += bytes;
         } else {
             self.serving_bytes = bytes.0 as u32;
         }
         if C::HAS_POLICY && (busy || equipment.counts_in_service) {
-            equipment.note_enqueued(0, packet.flow);
+            equipment.note_enqueued(0, flow);
             if !busy {
-                self.serving_flow = Some(packet.flow);
+                self.serving_flow = Some(flow);
             }
         }
         if C::HAS_TRACE {
             self.note_change(equipment, now);
         }
         equipment.count_through::<C>([now, start, departure], bytes, &held, interval);
-        packet.time = departure;
+        passage.packet.time = departure;
         if C::HAS_OBSERVERS {
-            equipment.note_departure(packet.flow, departure, bytes, interval);
+            equipment.note_departure(flow, departure, bytes, interval);
             equipment.survives_wire([now, departure], interval)?;
         }
-        packet.time = departure + equipment.delay;
-        packet.next_hop();
+        passage.packet.time = departure + equipment.delay;
+        passage.packet.next_hop();
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! One queue of a stepped port.
 
 use super::equipment::Equipment;
+use crate::network::BufferContent;
 use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::{Bytes, Units};
 use serde::{Deserialize, Serialize};
@@ -17,11 +18,11 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Units and bytes in the queue, including those in service if they count.
-    pub(super) fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
+    pub(super) fn content(&self, equipment: &Equipment) -> BufferContent {
         let waiting = u64::from(self.line.len());
         if !equipment.counts_in_service {
-            return (Units(waiting), self.bytes);
+            return BufferContent { units: Units(waiting), bytes: self.bytes };
         }
-        (Units(waiting + u64::from(self.in_service)), self.bytes + self.in_service_bytes)
+        BufferContent { units: Units(waiting + u64::from(self.in_service)), bytes: self.bytes + self.in_service_bytes }
     }
 }

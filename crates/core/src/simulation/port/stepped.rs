@@ -3,14 +3,16 @@
 
 use super::counts::ServiceTimes;
 use super::delivery::ServiceStart;
-use super::equipment::{BufferState, Equipment, QueueState};
+use super::equipment::{BufferState, Departing, Equipment, QueueState};
 use super::impairments::ReorderedPackets;
 use super::multi_queue::{ClassCounts, MultiQueue};
+use super::passage::Passage;
 use super::port_features::FullPort;
 use super::queue::Queue;
 use super::transmitters::{PacketInService, Transmitters};
 use super::varying_service::VaryingService;
 use crate::network;
+use crate::network::BufferContent;
 use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
@@ -19,7 +21,6 @@ use crate::schedule::{Backlog, Decision, DequeueReason, Dequeued, Enqueued, Evic
 use crate::simulation::measurement_interval::MeasurementInterval;
 use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// How departures take place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,9 +37,9 @@ pub(crate) enum Departures {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
     pub(crate) departures: Departures,
-    /// The latest service, if departures are deferred: its end, flow and queue.
+    /// The end of the latest service and its unit, if departures are deferred.
     free: Time,
-    serving: (FlowId, u32),
+    serving: UnitInService,
     /// One queue, or the queues of `multi_queue`.
     pub(crate) queues: Vec<Queue>,
     multi_queue: Option<Box<MultiQueue>>,
@@ -60,6 +61,32 @@ pub(crate) struct Stepped {
     last_out: Time,
 }
 
+/// Properties of a stepped port, besides its description.
+pub(super) struct SteppedSetup {
+    pub(super) departures: Departures,
+    /// Number of the first transmitter, counted over all ports.
+    pub(super) first_transmitter: u32,
+    pub(super) queues: usize,
+    pub(super) multi_queue: Option<MultiQueue>,
+    /// Start of the measurement interval.
+    pub(super) warmup: Time,
+}
+
+/// The flow and queue of a unit in service.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct UnitInService {
+    flow: FlowId,
+    queue: u32,
+}
+
+/// The turn of the first unit of a queue, whose size is `bytes`.
+#[derive(Clone, Copy)]
+pub(crate) struct ServiceTurn {
+    pub(crate) queue: usize,
+    pub(crate) now: Time,
+    pub(crate) bytes: Bytes,
+}
+
 /// Outcome of an arrival.
 pub(crate) enum ArrivalOutcome {
     Discarded(DropReason),
@@ -73,26 +100,20 @@ pub(crate) enum ArrivalOutcome {
 pub(crate) type OnWire = (Packet, Result<(), DropReason>);
 
 impl Stepped {
-    /// `transmitters`: their numbers, counted over all ports. `warmup`: start of the measurement interval.
-    pub(super) fn new(
-        spec: &network::Port,
-        (transmitters, departures): (Range<u32>, Departures),
-        queues: usize,
-        multi_queue: Option<MultiQueue>,
-        warmup: Time,
-    ) -> Stepped {
+    pub(super) fn new(spec: &network::Port, setup: SteppedSetup) -> Stepped {
+        let SteppedSetup { departures, first_transmitter, queues, multi_queue, warmup } = setup;
         Stepped {
             departures,
             free: Time::ZERO,
-            serving: (FlowId(0), 0),
+            serving: UnitInService { flow: FlowId(0), queue: 0 },
             queues: vec![Queue::default(); queues],
             multi_queue: multi_queue.map(Box::new),
             varying: spec.varying.as_ref().map(|rate| Box::new(VaryingService::new(rate, warmup))),
             reordered: spec.impairments.reorders().then(Box::default),
             waiting: 0,
             waiting_bytes: Bytes(0),
-            transmitters: Transmitters::new(transmitters.len()),
-            first: transmitters.start,
+            transmitters: Transmitters::new(spec.transmitters as usize),
+            first: first_transmitter,
             in_service: 0,
             in_service_bytes: Bytes(0),
             idle_from: Time::ZERO,
@@ -120,24 +141,25 @@ impl Stepped {
             Departures::Deferred => (self.in_service == 0).then_some(0),
         };
         let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { TimeDelta::ZERO };
-        let (units_of_port, held_bytes) = self.held(equipment);
+        let of_port = self.content(equipment);
         let transmitters = self.transmitters.count() as u64;
         let own = self.multi_queue.as_ref().map(|multi_queue| {
             let number = multi_queue.queue_of(packet);
-            let (units, bytes_of_queue) = self.queues[number].held(equipment);
-            let is_full = multi_queue.is_full(number, (units, bytes_of_queue), bytes);
-            let evicts = multi_queue.overflow != OverflowRule::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
-            QueueState { number, units, bytes: bytes_of_queue, is_full, evicts }
+            let of_queue = self.queues[number].content(equipment);
+            let is_full = multi_queue.is_full(number, of_queue, bytes);
+            let evicts = multi_queue.overflow != OverflowRule::Refuses && equipment.is_full(of_port, bytes);
+            QueueState { number, units: of_queue.units, bytes: of_queue.bytes, is_full, evicts }
         });
         let queue = own.as_ref().map_or(0, |own| own.number);
         // Making room for this packet leaves the total unchanged.
         let making_room = u64::from(own.as_ref().is_some_and(|own| own.evicts));
-        let units = Units(units_of_port.0.saturating_sub(making_room));
-        let held = BufferState { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
+        let units = Units(of_port.units.0.saturating_sub(making_room));
+        let held = BufferState { busy: idle.is_none(), units, bytes: of_port.bytes, idle: idle_for, transmitters };
         if packet.has_price() {
             equipment.read_price_header(packet, bytes, packets);
         }
-        let admitted = equipment.admit::<FullPort>(packet, bytes, (&held, own.as_ref()), interval, packets);
+        let mut passage = Passage { packet, bytes, interval, packets };
+        let admitted = equipment.admit::<FullPort>(&mut passage, &held, own.as_ref());
         self.count_arrival(queue, admitted, now, interval);
         if let Err(reason) = admitted {
             equipment.rest.counts.discard(reason, now, interval);
@@ -154,12 +176,13 @@ impl Stepped {
         }
         match idle {
             Some(transmitter) => {
-                let dequeue = self.dequeue(equipment, packet, (queue, now), bytes, interval, packets);
+                let turn = ServiceTurn { queue, now, bytes };
+                let dequeue = self.dequeue(equipment, packet, turn, interval, packets);
                 self.served(queue, bytes, &dequeue);
                 if let Err(reason) = dequeue {
                     return ArrivalOutcome::Discarded(reason);
                 }
-                let departure = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
+                let departure = self.begin_service(equipment, transmitter, packet, turn, interval);
                 self.note_arrival(equipment, now, interval);
                 ArrivalOutcome::InService(transmitter, departure)
             }
@@ -219,10 +242,10 @@ impl Stepped {
         arrival: usize,
         head: impl Fn(&Queue) -> Option<Bytes>,
     ) -> Option<Eviction> {
-        let (units, bytes) = self.held(equipment);
+        let BufferContent { units, bytes } = self.content(equipment);
         let Stepped { queues, multi_queue, .. } = self;
         let MultiQueue { overflow, longest, weights, .. } = multi_queue.as_deref_mut()?;
-        if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
+        if units == Units(0) || !equipment.is_full(BufferContent { units: Units(units.0 - 1), bytes }, Bytes(0)) {
             return None;
         }
         let backlog = |number: usize| {
@@ -242,13 +265,13 @@ impl Stepped {
         &mut self,
         equipment: &mut Equipment,
         packet: &Packet,
-        (queue, now): (usize, Time),
-        bytes: Bytes,
+        turn: ServiceTurn,
         interval: &MeasurementInterval,
     ) {
+        let ServiceTurn { queue, now, bytes } = turn;
         self.leave_queue(equipment, queue, packet.flow, bytes);
         equipment.policy(queue).on_overflow(now);
-        self.count_late(equipment, packet, (queue, now), interval);
+        self.count_late(equipment, packet, turn, interval);
         self.leave_schedule(queue, bytes, DequeueReason::Discarded);
     }
 
@@ -259,12 +282,13 @@ impl Stepped {
 
     /// Units and bytes in the buffer.
     #[inline]
-    fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
+    fn content(&self, equipment: &Equipment) -> BufferContent {
         let waiting = u64::from(self.waiting);
         if !equipment.counts_in_service {
-            return (Units(waiting), self.waiting_bytes);
+            return BufferContent { units: Units(waiting), bytes: self.waiting_bytes };
         }
-        (Units(waiting + u64::from(self.in_service)), self.waiting_bytes + self.in_service_bytes)
+        let units = Units(waiting + u64::from(self.in_service));
+        BufferContent { units, bytes: self.waiting_bytes + self.in_service_bytes }
     }
 
     /// A packet's departure has come, and it is no longer queued. The policy may still mark it, discard it or write on its signal.
@@ -272,11 +296,11 @@ impl Stepped {
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
-        (queue, now): (usize, Time),
-        bytes: Bytes,
+        turn: ServiceTurn,
         interval: &MeasurementInterval,
         packets: &mut Packets,
     ) -> Result<(), DropReason> {
+        let ServiceTurn { queue, now, bytes } = turn;
         let unit = Unit { bytes, is_last: packet.is_last() };
         let (sojourn_time, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
         let departure = Departure { now, sojourn_time, bytes_behind, is_capable: packet.is_capable() };
@@ -293,10 +317,10 @@ impl Stepped {
             if equipment.counts_in_service {
                 equipment.note_dequeued(queue, packet.flow);
             }
-            self.count_late(equipment, packet, (queue, now), interval);
+            self.count_late(equipment, packet, turn, interval);
         } else {
             if equipment.may_signal(packet, queue) {
-                equipment.signal(packet, &unit, (queue, &departure), interval, packets);
+                equipment.signal(packet, &Departing { queue, unit: &unit, departure: &departure }, interval, packets);
             }
             if packet.is_rm() && !packet.is_ack() {
                 equipment.write_rate(packet, queue);
@@ -306,13 +330,8 @@ impl Stepped {
     }
 
     /// Count the discard of a packet that had been accepted.
-    fn count_late(
-        &mut self,
-        equipment: &mut Equipment,
-        packet: &Packet,
-        (queue, now): (usize, Time),
-        interval: &MeasurementInterval,
-    ) {
+    fn count_late(&mut self, equipment: &mut Equipment, packet: &Packet, turn: ServiceTurn, interval: &MeasurementInterval) {
+        let ServiceTurn { queue, now, .. } = turn;
         let counts = &mut equipment.rest.counts;
         counts.discard_accepted(DropReason::Late, [packet.time, now], interval);
         counts.add_held([packet.time, now], interval);
@@ -323,10 +342,10 @@ impl Stepped {
     }
 
     /// Periodic update of a queue's policy. `first`: arrival time of the first unit in the queue.
-    pub(crate) fn on_period(&mut self, equipment: &mut Equipment, (queue, now): (usize, Time), first: Option<Time>) {
-        let (units, bytes) = match &self.multi_queue {
-            None => self.held(equipment),
-            Some(_) => self.queues[queue].held(equipment),
+    pub(crate) fn on_period(&mut self, equipment: &mut Equipment, queue: usize, now: Time, first: Option<Time>) {
+        let BufferContent { units, bytes } = match &self.multi_queue {
+            None => self.content(equipment),
+            Some(_) => self.queues[queue].content(equipment),
         };
         self.update_rate(equipment, now);
         let rate = equipment.drain_rate(self.transmitters.count() as u64);
@@ -351,12 +370,12 @@ impl Stepped {
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
-        (transmitter, queue): (u32, usize),
+        transmitter: u32,
         packet: &Packet,
-        now: Time,
-        bytes: Bytes,
+        turn: ServiceTurn,
         interval: &MeasurementInterval,
     ) -> Time {
+        let ServiceTurn { queue, now, bytes } = turn;
         let start = equipment.earliest_departure(now, bytes);
         let departure = match &mut self.varying {
             None => start + equipment.service(bytes),
@@ -378,7 +397,9 @@ impl Stepped {
                 let sending = PacketInService { packet: *packet, queue: queue as u32, head_has_left: false };
                 self.transmitters.start(transmitter, sending);
             }
-            Departures::Deferred => (self.free, self.serving) = (departure, (packet.flow, queue as u32)),
+            Departures::Deferred => {
+                (self.free, self.serving) = (departure, UnitInService { flow: packet.flow, queue: queue as u32 })
+            }
         }
         self.in_service += 1;
         self.in_service_bytes += bytes;
@@ -399,7 +420,7 @@ impl Stepped {
         bytes: Bytes,
         interval: &MeasurementInterval,
     ) -> Option<OnWire> {
-        self.end_service(equipment, (sent.packet.flow, sent.queue), now, bytes);
+        self.end_service(equipment, UnitInService { flow: sent.packet.flow, queue: sent.queue }, now, bytes);
         (!sent.head_has_left).then(|| self.depart(equipment, sent.packet, now, now, interval))
     }
 
@@ -415,7 +436,7 @@ impl Stepped {
 
     /// The link will lose the packet in service, whose departure is deferred.
     pub(crate) fn hold_lost(&mut self, packet: Packet) {
-        self.transmitters.start(0, PacketInService { packet, queue: self.serving.1, head_has_left: false });
+        self.transmitters.start(0, PacketInService { packet, queue: self.serving.queue, head_has_left: false });
     }
 
     /// The packet that has just been served, if the link has lost it.
@@ -426,15 +447,15 @@ impl Stepped {
     }
 
     #[inline]
-    fn end_service(&mut self, equipment: &mut Equipment, (flow, queue): (FlowId, u32), now: Time, bytes: Bytes) {
+    fn end_service(&mut self, equipment: &mut Equipment, sent: UnitInService, now: Time, bytes: Bytes) {
         self.in_service -= 1;
         self.in_service_bytes -= bytes;
         self.idle_from = now;
         if equipment.counts_in_service {
-            let queue = queue as usize;
+            let queue = sent.queue as usize;
             self.queues[queue].in_service -= 1;
             self.queues[queue].in_service_bytes -= bytes;
-            equipment.note_dequeued(queue, flow);
+            equipment.note_dequeued(queue, sent.flow);
         }
     }
 
@@ -544,7 +565,7 @@ impl Stepped {
     /// Count and trace the occupancy after an arrival. Packets that were discarded to make room at the same instant have left the buffer.
     #[inline]
     pub(crate) fn note_arrival(&self, equipment: &mut Equipment, now: Time, interval: &MeasurementInterval) {
-        let (units, _) = self.held(equipment);
+        let BufferContent { units, .. } = self.content(equipment);
         equipment.count_occupancy(now, units, interval);
         self.note_occupancy(equipment, now);
     }

@@ -3,14 +3,12 @@
 //! only the percentiles of waiting times.
 
 use super::equipment::{BufferState, Equipment};
+use super::passage::Passage;
 use super::port_features::{DropTailPort, PortFeatures};
 use super::precomputed_queue::{PrecomputedQueue, QueuedUnit};
-use crate::primitives::packet::Packet;
 use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::DropReason;
-use crate::simulation::measurement_interval::MeasurementInterval;
-use crate::simulation::packets::Packets;
 use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Units that have gone into service are removed at the next arrival.
@@ -33,25 +31,22 @@ pub(crate) struct Train {
 pub(super) struct SizeMismatch;
 
 impl Train {
-    /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end. If it would have to queue behind
+    /// A packet arrives at its time. On success that becomes its arrival at the far end. If it would have to queue behind
     /// units of a different size, nothing is changed.
     #[inline(always)]
     pub(super) fn pass<C: PortFeatures>(
         &mut self,
         equipment: &mut Equipment,
-        packet: &mut Packet,
-        bytes: Bytes,
-        interval: &MeasurementInterval,
-        packets: &Packets,
+        passage: &mut Passage,
     ) -> Result<Result<(), DropReason>, SizeMismatch> {
-        let now = packet.time;
+        let (bytes, interval, now) = (passage.bytes, passage.interval, passage.packet.time);
         self.strike_off(now);
         let service = equipment.service(bytes);
         if self.units > 0 && (self.service, self.bytes) != (service, bytes.0 as u32) {
             return Err(SizeMismatch);
         }
         let held = self.held(now, equipment);
-        if let Err(reason) = equipment.admit::<DropTailPort>(packet, bytes, (&held, None), interval, packets) {
+        if let Err(reason) = equipment.admit::<DropTailPort>(passage, &held, None) {
             equipment.rest.counts.discard(reason, now, interval);
             return Ok(Err(reason));
         }
@@ -63,8 +58,8 @@ impl Train {
             _ => self.units += 1,
         }
         equipment.count_through::<C>([now, start, self.free], bytes, &held, interval);
-        packet.time = self.free + equipment.delay;
-        packet.next_hop();
+        passage.packet.time = self.free + equipment.delay;
+        passage.packet.next_hop();
         Ok(Ok(()))
     }
 

@@ -8,7 +8,7 @@ pub(crate) use plan::FlowPlan;
 
 use super::messages::Messages;
 use super::path::{DeliveryCounts, Path, PathCounts};
-use super::port::{Departures, Entry, MultiQueue, Port, PortRecording, QueuesOfFlows, Stepping};
+use super::port::{Departures, Entry, MultiQueue, Port, PortRecording, PortSetup, QueuesOfFlows, Stepping};
 use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Wire};
 use crate::network;
@@ -54,7 +54,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
             () if acts_late => Stepping::Needed(Departures::Deferred),
             () => Stepping::IfNeeded,
         };
-        let stepping = (stepping, transmitters.len() as u32);
+        let first_transmitter = transmitters.len() as u32;
         let flows = &crossing[index];
         let policy = |(index, policy, flows): (u64, &PolicySpec, &[FlowId])| {
             let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
@@ -65,7 +65,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
                 policy => Policies::new(policy, flows, stream),
             }
         };
-        let queues = match &spec.scheduling {
+        let (policies, multi_queue) = match &spec.scheduling {
             None => {
                 let mut only = policy((0, &spec.policy, flows));
                 for &flow in flows {
@@ -89,7 +89,8 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<FlowId>, factory
             flows,
             departures: is_traced(TraceKind::Departures, index),
         };
-        let mut port = Port::new(spec, network, queues, kept, stepping);
+        let setup = PortSetup { policies, multi_queue, kept, stepping, first_transmitter };
+        let mut port = Port::new(spec, network, setup);
         if port.stepped().is_some() {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
