@@ -1,7 +1,7 @@
 //! A TCP sender without a network. Its caller sets the time, writes data, passes acknowledgements, and takes the segments that it sends.
 
 use super::observed::Signalled;
-use super::recovery::outcome::LossRecovery;
+use super::recovery::outcome::{LossRecovery, TimeRecovery};
 use super::sender::{Sender, Tcp};
 use super::sequence::{IncomingAck, Phase};
 use super::signal_reader::{AckExtras, SignalReader};
@@ -155,7 +155,8 @@ impl LoneSender {
         let pipe = self.with(|tcp| tcp.pipe());
         let sequence = &self.sender.sequence;
         let sacked = self.sender.recovery.sacked();
-        let permitted = self.sender.recovery.permitted().filter(|_| sequence.phase.is_reduction());
+        let permitted =
+            self.sender.recovery.by_time().and_then(TimeRecovery::permitted).filter(|_| sequence.phase.is_reduction());
         SenderSnapshot {
             cwnd: permitted.map_or(self.sender.controller.window().0, |permitted| f64::from(pipe.0 + permitted.0)),
             ssthresh: self.sender.controller.ssthresh().0,

@@ -4,7 +4,7 @@
 //! Differs from RFC 6675: lost segments are not distinguished from reordered ones, and a lost retransmission waits for the timeout.
 
 use super::episode_scoreboard::EpisodeScoreboard;
-use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
+use super::outcome::{AckRecovery, DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use crate::tcp::scoreboard::Scoreboard;
@@ -18,6 +18,27 @@ pub(crate) struct BpdSack {
 impl LossRecovery for BpdSack {
     const USES_SACK: bool = true;
 
+    fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
+        let board = self.board.on_entered(known);
+        let window = reduced.map_or(Segments(0), |reduced| reduced.before);
+        board.counted_pipe = i64::from(window.0) - i64::from(board.duplicates) + 1;
+    }
+
+    fn scoreboard(&self) -> Option<&Scoreboard> {
+        self.board.get()
+    }
+
+    fn pipe(&self, known: &SenderView) -> Segments {
+        known.pipe_with(self.scoreboard())
+    }
+
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
+        self.board.on_timeout();
+        Vec::new()
+    }
+}
+
+impl AckRecovery for BpdSack {
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
         self.board.get().is_none()
@@ -47,12 +68,6 @@ impl LossRecovery for BpdSack {
         DuplicateOutcome::Nothing
     }
 
-    fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
-        let board = self.board.on_entered(known);
-        let window = reduced.map_or(Segments(0), |reduced| reduced.before);
-        board.counted_pipe = i64::from(window.0) - i64::from(board.duplicates) + 1;
-    }
-
     fn next_in_recovery(&mut self, known: &SenderView) -> NextSegment {
         let board = self.board.get_mut();
         if board.counted_pipe as f64 + 1.0 > known.window().0.floor() {
@@ -67,18 +82,5 @@ impl LossRecovery for BpdSack {
             board.resend(hole);
             NextSegment::Lost(hole)
         })
-    }
-
-    fn scoreboard(&self) -> Option<&Scoreboard> {
-        self.board.get()
-    }
-
-    fn pipe(&self, known: &SenderView) -> Segments {
-        known.pipe_with(self.scoreboard())
-    }
-
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
-        self.board.on_timeout();
-        Vec::new()
     }
 }

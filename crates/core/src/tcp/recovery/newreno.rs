@@ -2,7 +2,7 @@
 //!
 //! Differs: the bound on the window after recovery is the RFC's first option, `min(ssthresh, max(FlightSize, 1) + 1)`.
 
-use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView, TimerAtRepair};
+use super::outcome::{AckRecovery, DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView, TimerAtRepair};
 use super::reno::Reno;
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Cwnd, Segments};
@@ -17,6 +17,16 @@ pub(crate) struct NewReno {
 }
 
 impl LossRecovery for NewReno {
+    fn pipe(&self, known: &SenderView) -> Segments {
+        self.reno.pipe(known)
+    }
+
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
+        self.reno.on_timeout(known)
+    }
+}
+
+impl AckRecovery for NewReno {
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
         self.reno.on_plain_ack()
@@ -44,13 +54,5 @@ impl LossRecovery for NewReno {
         let outcome = self.reno.on_duplicate(known, blocks);
         self.partial_seen &= !matches!(outcome, DuplicateOutcome::Enters(_));
         outcome
-    }
-
-    fn pipe(&self, known: &SenderView) -> Segments {
-        self.reno.pipe(known)
-    }
-
-    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
-        self.reno.on_timeout(known)
     }
 }

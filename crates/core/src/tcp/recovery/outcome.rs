@@ -253,41 +253,15 @@ impl SenderView<'_> {
     }
 }
 
-/// A loss recovery: it interprets acknowledgements, selects segments to retransmit, and ends episodes.
-///
-/// There are two kinds. Most count cumulative acknowledgements and their duplicates: for them only the first group of methods is called, and
-/// the sender's timer is that of RFC 6298. A recovery [by time](LossRecovery::BY_TIME) processes each delivered segment, and uses the timer
-/// for its own purposes as well.
+/// A loss recovery: it interprets acknowledgements, selects segments to retransmit, and ends episodes. It is an [`AckRecovery`] or a
+/// [`TimeRecovery`]; both have these functions.
 pub(in crate::tcp) trait LossRecovery {
     /// Whether the receiver should report SACK blocks.
     const USES_SACK: bool = false;
-    /// Whether losses are detected by transmission times.
-    const BY_TIME: bool = false;
     /// Bytes of state outside the sender while data is outstanding, and bytes per outstanding segment, as far as they are large.
     const HEAP_BYTES: usize = 0;
     const BYTES_PER_SEGMENT: usize = 0;
 
-    /// New data is acknowledged outside fast recovery, without SACK blocks. Returns whether that is all, because no segment is SACKed.
-    fn on_plain_ack(&mut self) -> bool {
-        false
-    }
-    /// Any other acknowledgement of new data.
-    fn on_new_ack(&mut self, _known: &SenderView, _ack: &NewAck) -> NewAckOutcome {
-        self.on_plain_ack();
-        NewAckOutcome::Opens
-    }
-    /// A duplicate arrived.
-    fn on_duplicate(&mut self, _known: &SenderView, _blocks: &[SackBlock]) -> DuplicateOutcome {
-        DuplicateOutcome::Nothing
-    }
-    /// The next segment during fast recovery.
-    fn next_in_recovery(&mut self, _known: &SenderView) -> NextSegment {
-        NextSegment::InWindow
-    }
-    /// Segments below this that are not SACKed are lost, for controllers that request each loss.
-    fn lost_below(&self, _known: &SenderView) -> Option<SegmentNumber> {
-        None
-    }
     /// The SACKed segments, if there are any.
     fn scoreboard(&self) -> Option<&Scoreboard> {
         None
@@ -296,77 +270,73 @@ pub(in crate::tcp) trait LossRecovery {
     fn sacked(&self) -> Segments {
         self.scoreboard().map_or(Segments(0), Scoreboard::sacked)
     }
-    /// Segments that may still be sent because of the last acknowledgement, during a reduction that is spread over an RTT.
-    fn permitted(&self) -> Option<Segments> {
-        None
-    }
     /// The estimated number of segments in the network.
     fn pipe(&self, known: &SenderView) -> Segments;
-    /// Outstanding segments according to their states, if it has any; none if these are inconsistent with the counters.
-    fn accounted_for(&self) -> Option<Segments> {
-        None
-    }
-
-    /// Adds a tail loss probe to the counter.
-    fn count_probe(&mut self) {}
-    /// Number of counted tail loss probes.
-    fn probes(&self) -> u32 {
-        0
-    }
-
-    /// An acknowledgement arrived that is not older than the last one.
-    fn on_arrival(&mut self, _known: &SenderView, _incoming: &IncomingAck) -> Delivered {
-        Delivered::default()
-    }
-    /// Returns the state to restore if the report shows that the last reduction was spurious.
-    fn on_report(&mut self, _known: &SenderView, _report: &Report) -> Option<SavedState> {
-        None
-    }
-    /// The report may acknowledge a probe. Returns the data that was outstanding at a probe that has repaired a loss.
-    fn on_probe_ack(&mut self, _known: &SenderView, _report: &Report) -> Option<Segments> {
-        None
-    }
-    fn find_losses(&mut self, _known: &SenderView, _report: &Report, _losses: Losses) -> LossDetection {
-        LossDetection::default()
-    }
-    /// Data was delivered during a reduction.
-    fn on_reduction_ack(&mut self, _known: &SenderView, _report: &Report, _found: &LossDetection) {}
     /// Fast recovery has begun, with a reduction unless it was in progress.
     fn on_entered(&mut self, _known: &SenderView, _reduced: Option<Reduction>) {}
-    /// The window has been reduced for a mark. Returns whether the reduction is an episode.
-    fn on_mark(&mut self, _known: &SenderView, _window: Segments) -> bool {
-        false
-    }
-    /// Whether the response to an earlier event covers a mark echoed by this acknowledgement.
-    fn covers_mark(&self, _sequence: &Sequence, _ack: SegmentNumber) -> bool {
-        false
-    }
-    /// The timer has expired for another purpose than a retransmission timeout.
-    fn on_deadline(&mut self, _known: &SenderView, _losses: Losses) -> Option<LossDetection> {
-        None
-    }
-    /// Whether the timer runs for a retransmission timeout.
-    fn awaits_timeout(&self) -> bool {
-        true
-    }
-    /// The window is about to be reduced by a timeout; the state before can be restored.
-    fn remember(&mut self, _known: &SenderView, _saved: Option<SavedState>) {}
     /// A retransmission timeout, which ends the episode. Returns the lost segments of a recovery by time; otherwise all outstanding
     /// segments are lost.
     fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber>;
-    /// The segment to send now, for recovery by time.
-    fn next_by_time(&mut self, _known: &SenderView) -> NextSegment {
-        NextSegment::Nothing
+}
+
+/// A recovery that counts cumulative acknowledgements and their duplicates. The sender's timer is that of RFC 6298.
+pub(in crate::tcp) trait AckRecovery: LossRecovery {
+    /// New data is acknowledged outside fast recovery, without SACK blocks. Returns whether that is all, because no segment is SACKed.
+    fn on_plain_ack(&mut self) -> bool;
+    /// Any other acknowledgement of new data.
+    fn on_new_ack(&mut self, _known: &SenderView, _ack: &NewAck) -> NewAckOutcome {
+        self.on_plain_ack();
+        NewAckOutcome::Opens
     }
-    /// A segment was sent, for recovery by time. `deadline`: the expiry of the timer before.
-    fn on_sent(&mut self, _known: &SenderView, _segment: SegmentNumber, _deadline: Time) {}
-    /// The timer needs another purpose, for recovery by time. `next`: the next detection of losses. Returns its expiry, unless it depends on
-    /// the segments that are sent now.
-    fn arm(&mut self, _known: &SenderView, _next: Option<Time>) -> Option<Time> {
+    /// A duplicate arrived.
+    fn on_duplicate(&mut self, known: &SenderView, blocks: &[SackBlock]) -> DuplicateOutcome;
+    /// The next segment during fast recovery.
+    fn next_in_recovery(&mut self, _known: &SenderView) -> NextSegment {
+        NextSegment::InWindow
+    }
+    /// Segments below this that are not SACKed are lost, for controllers that request each loss.
+    fn lost_below(&self, _known: &SenderView) -> Option<SegmentNumber> {
         None
     }
+}
+
+/// A recovery that processes each delivered segment and detects losses by transmission times. It uses the sender's timer for its own
+/// purposes as well.
+pub(in crate::tcp) trait TimeRecovery: LossRecovery {
+    /// An acknowledgement arrived that is not older than the last one.
+    fn on_arrival(&mut self, known: &SenderView, incoming: &IncomingAck) -> Delivered;
+    /// Returns the state to restore if the report shows that the last reduction was spurious.
+    fn on_report(&mut self, known: &SenderView, report: &Report) -> Option<SavedState>;
+    /// The report may acknowledge a probe. Returns the data that was outstanding at a probe that has repaired a loss.
+    fn on_probe_ack(&mut self, known: &SenderView, report: &Report) -> Option<Segments>;
+    fn find_losses(&mut self, known: &SenderView, report: &Report, losses: Losses) -> LossDetection;
+    /// Data was delivered during a reduction.
+    fn on_reduction_ack(&mut self, known: &SenderView, report: &Report, found: &LossDetection);
+    /// The window has been reduced for a mark. Returns whether the reduction is an episode.
+    fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool;
+    /// Whether the response to an earlier event covers a mark echoed by this acknowledgement.
+    fn covers_mark(&self, sequence: &Sequence, ack: SegmentNumber) -> bool;
+    /// The timer has expired. None if that is a retransmission timeout.
+    fn on_deadline(&mut self, known: &SenderView, losses: Losses) -> Option<LossDetection>;
+    /// Whether the timer runs for a retransmission timeout.
+    fn awaits_timeout(&self) -> bool;
+    /// The window is about to be reduced by a timeout; the state before can be restored.
+    fn remember(&mut self, known: &SenderView, saved: Option<SavedState>);
+    /// The segment to send now.
+    fn next_segment(&mut self, known: &SenderView) -> NextSegment;
+    /// A segment was sent. `deadline`: the expiry of the timer before.
+    fn on_sent(&mut self, known: &SenderView, segment: SegmentNumber, deadline: Time);
+    /// The timer needs another purpose. `next`: the next detection of losses. Returns its expiry, unless it depends on the segments that are
+    /// sent now.
+    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time>;
     /// All segments were sent that may be sent now. Returns the expiry of the timer, if it has changed.
-    fn rearm(&mut self, _known: &SenderView) -> Option<Time> {
-        None
-    }
+    fn rearm(&mut self, known: &SenderView) -> Option<Time>;
+    /// Segments that may still be sent because of the last acknowledgement, during a reduction that is spread over an RTT.
+    fn permitted(&self) -> Option<Segments>;
+    /// Outstanding segments according to their states, if it has any; none if these are inconsistent with the counters.
+    fn accounted_for(&self) -> Option<Segments>;
+    /// Adds a tail loss probe to the counter.
+    fn count_probe(&mut self);
+    /// Number of counted tail loss probes.
+    fn probes(&self) -> u32;
 }

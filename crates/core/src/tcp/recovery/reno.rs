@@ -1,7 +1,7 @@
 //! Reno fast recovery (RFC 5681 section 3.2; bpd-2001 section 2.1): the window is inflated by the segments that duplicates report to have
 //! left the network; the first acknowledgement of new data ends it, even a partial one.
 
-use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView};
+use super::outcome::{AckRecovery, DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, SenderView};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,17 @@ pub(crate) struct Reno {
 }
 
 impl LossRecovery for Reno {
+    fn pipe(&self, known: &SenderView) -> Segments {
+        known.pipe_without(self.duplicates)
+    }
+
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
+        self.duplicates = 0;
+        Vec::new()
+    }
+}
+
+impl AckRecovery for Reno {
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
         self.duplicates = 0;
@@ -40,15 +51,6 @@ impl LossRecovery for Reno {
             () if known.threshold_reached(self.duplicates) => known.enter(self.duplicates as i32),
             () => known.limited_transmit(self.duplicates),
         }
-    }
-
-    fn pipe(&self, known: &SenderView) -> Segments {
-        known.pipe_without(self.duplicates)
-    }
-
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
-        self.duplicates = 0;
-        Vec::new()
     }
 }
 

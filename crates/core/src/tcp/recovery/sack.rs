@@ -1,7 +1,7 @@
 //! SACK-based recovery (RFC 6675): the scoreboard determines lost segments and the amount of data in the network (`pipe`).
 
 use super::episode_scoreboard::EpisodeScoreboard;
-use super::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
+use super::outcome::{AckRecovery, DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, NextSegment, Reduction, SenderView};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use crate::tcp::scoreboard::Scoreboard;
@@ -15,6 +15,25 @@ pub(crate) struct Sack {
 impl LossRecovery for Sack {
     const USES_SACK: bool = true;
 
+    fn on_entered(&mut self, known: &SenderView, _reduced: Option<Reduction>) {
+        self.board.on_entered(known);
+    }
+
+    fn scoreboard(&self) -> Option<&Scoreboard> {
+        self.board.get()
+    }
+
+    fn pipe(&self, known: &SenderView) -> Segments {
+        known.pipe_with(self.scoreboard())
+    }
+
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
+        self.board.on_timeout();
+        Vec::new()
+    }
+}
+
+impl AckRecovery for Sack {
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
         self.board.get().is_none()
@@ -43,10 +62,6 @@ impl LossRecovery for Sack {
             return known.limited_transmit(board.duplicates);
         }
         known.enter(0)
-    }
-
-    fn on_entered(&mut self, known: &SenderView, _reduced: Option<Reduction>) {
-        self.board.on_entered(known);
     }
 
     /// RFC 6675 section 5 step C with NextSeg of section 4.
@@ -78,19 +93,6 @@ impl LossRecovery for Sack {
 
     fn lost_below(&self, known: &SenderView) -> Option<SegmentNumber> {
         self.board.get()?.lost_below(known.dup_thresh())
-    }
-
-    fn scoreboard(&self) -> Option<&Scoreboard> {
-        self.board.get()
-    }
-
-    fn pipe(&self, known: &SenderView) -> Segments {
-        known.pipe_with(self.scoreboard())
-    }
-
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
-        self.board.on_timeout();
-        Vec::new()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tahoe: the third duplicate acknowledgement is treated as an early timeout: a window of one, go-back-N, slow start (spd-1998 section
 //! 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
-use super::outcome::{DuplicateOutcome, LossRecovery, SenderView};
+use super::outcome::{AckRecovery, DuplicateOutcome, LossRecovery, SenderView};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,17 @@ pub(crate) struct Tahoe {
 }
 
 impl LossRecovery for Tahoe {
+    fn pipe(&self, known: &SenderView) -> Segments {
+        known.pipe_without(self.duplicates)
+    }
+
+    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
+        self.duplicates = 0;
+        Vec::new()
+    }
+}
+
+impl AckRecovery for Tahoe {
     #[inline(always)]
     fn on_plain_ack(&mut self) -> bool {
         self.duplicates = 0;
@@ -25,14 +36,5 @@ impl LossRecovery for Tahoe {
             () if known.threshold_reached(self.duplicates) => DuplicateOutcome::Restarts,
             () => known.limited_transmit(self.duplicates),
         }
-    }
-
-    fn pipe(&self, known: &SenderView) -> Segments {
-        known.pipe_without(self.duplicates)
-    }
-
-    fn on_timeout(&mut self, _known: &SenderView) -> Vec<SegmentNumber> {
-        self.duplicates = 0;
-        Vec::new()
     }
 }

@@ -6,7 +6,7 @@ use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Segments, TimeDelta};
 use crate::tcp::observed::Observed;
-use crate::tcp::recovery::outcome::{DuplicateOutcome, LossRecovery, NewAck, NewAckOutcome, TimerAtRepair};
+use crate::tcp::recovery::outcome::{AckRecovery, DuplicateOutcome, NewAck, NewAckOutcome, TimerAtRepair};
 use crate::tcp::sequence::{IncomingAck, Phase};
 use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::slow_start::decision::{AckSample, Decision, Stage};
@@ -81,7 +81,7 @@ impl Tcp<'_> {
         self.sender.sequence.end_timeout();
         let sender = &mut *self.sender;
         let is_plain = !sender.sequence.phase.is_recovery() && incoming.blocks.is_empty();
-        let timer = if is_plain && sender.recovery.on_plain_ack() {
+        let timer = if is_plain && sender.recovery.expect_by_acks().on_plain_ack() {
             sender.sequence.extra = 0;
             sender.controller.on_ack(&ack);
             TimerAtRepair::Restarts
@@ -102,7 +102,7 @@ impl Tcp<'_> {
     #[inline(never)]
     fn on_ack_in_episode(&mut self, ack: &Ack, incoming: &IncomingAck) -> TimerAtRepair {
         let (recovery, known) = self.recovery();
-        let outcome = recovery.on_new_ack(&known, &NewAck { acked: ack.acked, blocks: incoming.blocks });
+        let outcome = recovery.expect_by_acks().on_new_ack(&known, &NewAck { acked: ack.acked, blocks: incoming.blocks });
         self.report_losses();
         let sequence = &mut self.sender.sequence;
         match outcome {
@@ -148,7 +148,7 @@ impl Tcp<'_> {
     #[inline(never)]
     fn on_duplicate(&mut self, blocks: &[SackBlock]) {
         let (recovery, known) = self.recovery();
-        let outcome = recovery.on_duplicate(&known, blocks);
+        let outcome = recovery.expect_by_acks().on_duplicate(&known, blocks);
         self.report_losses();
         match outcome {
             DuplicateOutcome::Nothing => {}

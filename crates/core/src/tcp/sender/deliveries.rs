@@ -5,7 +5,7 @@ use super::acknowledgements::RttSamples;
 use crate::congestion::{Ack, Cause, Controller, Controllers};
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::observed::Signalled;
-use crate::tcp::recovery::outcome::{LossDetection, LossRecovery, Report, SavedState};
+use crate::tcp::recovery::outcome::{LossDetection, Report, SavedState, TimeRecovery};
 use crate::tcp::sequence::{IncomingAck, Phase};
 use crate::tcp::signal_reader::AckExtras;
 
@@ -34,7 +34,7 @@ impl Tcp<'_> {
     ) -> Option<TimeDelta> {
         let advanced = incoming.ack - self.sender.sequence.snd_una;
         let (recovery, known) = self.recovery();
-        let delivered = recovery.on_arrival(&known, incoming);
+        let delivered = recovery.expect_by_time().on_arrival(&known, incoming);
         if delivered.is_dsack
             && self.spec.limit_dsacks
             && let Some(reader) = &mut self.reader
@@ -71,11 +71,11 @@ impl Tcp<'_> {
     fn detect_losses(&mut self, report: &Report) -> Option<Time> {
         let losses = self.losses();
         let (recovery, known) = self.recovery();
-        let mut found = recovery.find_losses(&known, report, losses);
+        let mut found = recovery.expect_by_time().find_losses(&known, report, losses);
         self.apply(&mut found);
         if self.sender.sequence.phase.is_reduction() {
             let (recovery, known) = self.recovery();
-            recovery.on_reduction_ack(&known, report, &found);
+            recovery.expect_by_time().on_reduction_ack(&known, report, &found);
         }
         found.next
     }
@@ -84,14 +84,14 @@ impl Tcp<'_> {
     #[inline]
     fn process_report(&mut self, report: &Report) {
         let (recovery, known) = self.recovery();
-        if let Some(saved) = recovery.on_report(&known, report) {
+        if let Some(saved) = recovery.expect_by_time().on_report(&known, report) {
             self.undo(saved);
         }
         if report.delivered.is_in_order {
             return;
         }
         let (recovery, known) = self.recovery();
-        if let Some(outstanding) = recovery.on_probe_ack(&known, report) {
+        if let Some(outstanding) = recovery.expect_by_time().on_probe_ack(&known, report) {
             self.sender.sequence.note_reduction();
             self.reduce(outstanding, Cause::Loss);
         }
@@ -140,16 +140,16 @@ impl Tcp<'_> {
     #[inline]
     pub(super) fn arm(&mut self, next: Option<Time>) {
         let (recovery, known) = self.recovery();
-        if let Some(deadline) = recovery.arm(&known, next) {
+        if let Some(deadline) = recovery.expect_by_time().arm(&known, next) {
             self.sender.timer.deadline = deadline;
         }
     }
 
-    /// Sets the timer after all segments were sent that may be sent now.
+    /// Sets the timer of a recovery by time after all segments were sent that may be sent now.
     #[inline]
     pub(crate) fn rearm(&mut self) {
         let (recovery, known) = self.recovery();
-        if let Some(deadline) = recovery.rearm(&known) {
+        if let Some(deadline) = recovery.by_time_mut().and_then(|recovery| recovery.rearm(&known)) {
             self.sender.timer.deadline = deadline;
         }
     }

@@ -4,7 +4,7 @@ use super::Tcp;
 use crate::congestion::{Cause, Congestion, Controller};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Cwnd, Segments, Time};
-use crate::tcp::recovery::outcome::{LossRecovery, Losses, RecoveryEntry, Reduction};
+use crate::tcp::recovery::outcome::{AckRecovery, LossRecovery, Losses, RecoveryEntry, Reduction, TimeRecovery};
 use crate::tcp::sequence::{Phase, Sequence};
 use crate::tcp::spec::SsthreshFrom;
 
@@ -52,7 +52,7 @@ impl Tcp<'_> {
     #[cold]
     fn report_new_losses(&mut self) {
         let (recovery, known) = self.recovery();
-        let Some(end) = recovery.lost_below(&known) else { return };
+        let Some(end) = recovery.expect_by_acks().lost_below(&known) else { return };
         let snd_una = self.sender.sequence.snd_una;
         let new = self.reader.as_mut().map_or(snd_una..snd_una, |reader| reader.newly_lost(snd_una..end));
         SegmentNumber::range(new).for_each(|segment| self.lose(segment));
@@ -113,10 +113,10 @@ impl Tcp<'_> {
         }
         let losses = self.losses();
         let (recovery, known) = self.recovery();
-        match recovery.on_deadline(&known, losses) {
+        match recovery.by_time_mut().and_then(|recovery| recovery.on_deadline(&known, losses)) {
             Some(mut found) => {
                 if found.probes && self.now >= self.warmup {
-                    self.sender.recovery.count_probe();
+                    self.sender.recovery.expect_by_time().count_probe();
                 }
                 self.apply(&mut found);
                 self.arm(found.next);
@@ -135,7 +135,9 @@ impl Tcp<'_> {
         if is_repeated == Repeated::No {
             let saved = self.saved();
             let (recovery, known) = self.recovery();
-            recovery.remember(&known, saved);
+            if let Some(recovery) = recovery.by_time_mut() {
+                recovery.remember(&known, saved);
+            }
         }
         self.sender.sequence.note_reduction();
         let is_by_time = self.sender.recovery.is_by_time();
@@ -185,18 +187,23 @@ impl Tcp<'_> {
     #[inline(never)]
     pub(super) fn on_echo(&mut self, ack: SegmentNumber) -> Cwnd {
         let window = self.sender.controller.window();
-        if ack <= self.sender.sequence.reduced_at() || self.sender.recovery.covers_mark(&self.sender.sequence, ack) {
+        if ack <= self.sender.sequence.reduced_at() || self.covers_mark(ack) {
             return window;
         }
         self.reduce(self.sender.sequence.in_flight(), Cause::Mark);
         self.sender.sequence.note_reduction();
         let usable = self.sender.window(self.spec);
         let (recovery, known) = self.recovery();
-        if recovery.on_mark(&known, usable) {
+        if recovery.by_time_mut().is_some_and(|recovery| recovery.on_mark(&known, usable)) {
             let sequence = &mut self.sender.sequence;
             (sequence.phase, sequence.recovery_point) = (Phase::Reducing, sequence.snd_max);
         }
         Cwnd(window.0.min(self.sender.controller.window().0))
+    }
+
+    /// Whether the response to an earlier event covers a mark echoed by this acknowledgement.
+    fn covers_mark(&self, ack: SegmentNumber) -> bool {
+        self.sender.recovery.by_time().is_some_and(|recovery| recovery.covers_mark(&self.sender.sequence, ack))
     }
 
     /// Notifies the controller of congestion other than a timeout. If the window was not in use, the part in use is reduced. `in_flight`:

@@ -14,7 +14,7 @@ mod transmission;
 use super::observed::Observed;
 use super::pacer::{Pace, Pacer};
 use super::recovery::Recoveries;
-use super::recovery::outcome::{LossRecovery, SenderView};
+use super::recovery::outcome::{LossRecovery, SenderView, TimeRecovery};
 use super::scoreboard::Scoreboard;
 use super::sequence::{IncomingAck, Sequence};
 use super::signal_reader::{AckExtras, SignalReader};
@@ -75,17 +75,17 @@ impl Sender {
 
     /// Whether the only pending action of its own is a timeout.
     pub(crate) fn awaits_timeout(&self) -> bool {
-        self.timer.deadline != Time::NEVER && self.recovery.awaits_timeout()
+        self.timer.deadline != Time::NEVER && self.recovery.by_time().is_none_or(TimeRecovery::awaits_timeout)
     }
 
     /// Outstanding segments according to the states of recovery, if it has any.
     pub(crate) fn accounted_for(&self) -> Option<Segments> {
-        self.recovery.accounted_for()
+        self.recovery.by_time()?.accounted_for()
     }
 
     /// Tail loss probes within the measured part of the run.
     pub(crate) fn probes(&self) -> u32 {
-        self.recovery.probes()
+        self.recovery.by_time().map_or(0, TimeRecovery::probes)
     }
 
     /// The SACKed segments, if recovery stores any.

@@ -6,7 +6,7 @@ use crate::primitives::packet::Ecn;
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::observed::Observed;
-use crate::tcp::recovery::outcome::{LossRecovery, NextSegment};
+use crate::tcp::recovery::outcome::{AckRecovery, LossRecovery, NextSegment, TimeRecovery};
 use crate::tcp::validation::Departure;
 
 /// Number of segments of data before the first gap of a paced Linux sender.
@@ -73,7 +73,7 @@ impl Tcp<'_> {
         if is_by_time {
             let deadline = self.sender.timer.deadline;
             let (recovery, known) = self.recovery();
-            recovery.on_sent(&known, segment, deadline);
+            recovery.expect_by_time().on_sent(&known, segment, deadline);
         } else if self.sender.timer.deadline == Time::NEVER {
             self.start_timer();
         }
@@ -120,7 +120,7 @@ impl Tcp<'_> {
     #[inline(never)]
     fn next_in_recovery(&mut self) -> Option<SelectedSegment> {
         let (recovery, known) = self.recovery();
-        match recovery.next_in_recovery(&known) {
+        match recovery.expect_by_acks().next_in_recovery(&known) {
             NextSegment::InWindow => self.next_in_window(),
             next => self.chosen(next),
         }
@@ -129,7 +129,7 @@ impl Tcp<'_> {
     #[inline]
     fn next_by_time(&mut self) -> Option<SelectedSegment> {
         let (recovery, known) = self.recovery();
-        let next = recovery.next_by_time(&known);
+        let next = recovery.expect_by_time().next_segment(&known);
         self.sender.sequence.repairs = false;
         self.chosen(next)
     }

@@ -20,8 +20,7 @@ use self::prr::{Begin, Progress, Prr};
 use self::rack::{Detected, DetectionContext, Rack};
 use self::undo::{FRto, Undo, take_if_spurious};
 use super::outcome::{
-    Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView,
-};
+    Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView, TimeRecovery};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::scoreboard::Scoreboard;
@@ -65,7 +64,6 @@ enum Purpose {
 
 impl LossRecovery for RackTlp {
     const USES_SACK: bool = true;
-    const BY_TIME: bool = true;
     const HEAP_BYTES: usize = size_of::<State>();
     const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
 
@@ -81,6 +79,37 @@ impl LossRecovery for RackTlp {
         }
     }
 
+    /// During the response to a mark the window is not reduced again (RFC 3168 section 6.1.2: once per window).
+    fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
+        let state = self.state(known);
+        state.undo = None;
+        state.f_rto = FRto::Off;
+        if let Some(Reduction { after, recover_fs, saved, .. }) = reduced {
+            state.remember(known, saved);
+            state.prr = Prr::begin(&Begin { ssthresh: after, recover_fs });
+        }
+        state.prr.force_first();
+        // Section 7.1.
+        state.probe = Probe::None;
+        state.rto = known.paced_timeout();
+    }
+
+    /// All segments sent long enough ago are lost.
+    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
+        let phase = known.phase();
+        let state = self.state(known);
+        let mut lost = Vec::new();
+        state.rack.on_timeout(&detection(known, phase), |segment| lost.push(segment));
+        state.probe = Probe::None;
+        let repeats = known.spec.f_rto_repeats && known.sequence.timed_out;
+        state.f_rto = if is_recovering(phase) && !repeats { FRto::Off } else { FRto::Retransmitted };
+        state.rto = known.timeout();
+        state.resend = known.sequence.snd_una;
+        lost
+    }
+}
+
+impl TimeRecovery for RackTlp {
     fn permitted(&self) -> Option<Segments> {
         Some(self.state.as_ref()?.prr.permitted())
     }
@@ -175,21 +204,6 @@ impl LossRecovery for RackTlp {
         state.prr.on_ack(&Progress { delivered: report.delivered.segments, in_flight, is_safe });
     }
 
-    /// During the response to a mark the window is not reduced again (RFC 3168 section 6.1.2: once per window).
-    fn on_entered(&mut self, known: &SenderView, reduced: Option<Reduction>) {
-        let state = self.state(known);
-        state.undo = None;
-        state.f_rto = FRto::Off;
-        if let Some(Reduction { after, recover_fs, saved, .. }) = reduced {
-            state.remember(known, saved);
-            state.prr = Prr::begin(&Begin { ssthresh: after, recover_fs });
-        }
-        state.prr.force_first();
-        // Section 7.1.
-        state.probe = Probe::None;
-        state.rto = known.paced_timeout();
-    }
-
     /// Until the end of the window, PRR governs transmission.
     fn on_mark(&mut self, known: &SenderView, window: Segments) -> bool {
         let state = self.state(known);
@@ -235,21 +249,7 @@ impl LossRecovery for RackTlp {
         self.state(known).remember(known, saved);
     }
 
-    /// All segments sent long enough ago are lost.
-    fn on_timeout(&mut self, known: &SenderView) -> Vec<SegmentNumber> {
-        let phase = known.phase();
-        let state = self.state(known);
-        let mut lost = Vec::new();
-        state.rack.on_timeout(&detection(known, phase), |segment| lost.push(segment));
-        state.probe = Probe::None;
-        let repeats = known.spec.f_rto_repeats && known.sequence.timed_out;
-        state.f_rto = if is_recovering(phase) && !repeats { FRto::Off } else { FRto::Retransmitted };
-        state.rto = known.timeout();
-        state.resend = known.sequence.snd_una;
-        lost
-    }
-
-    fn next_by_time(&mut self, known: &SenderView) -> NextSegment {
+    fn next_segment(&mut self, known: &SenderView) -> NextSegment {
         let Sequence { snd_una, snd_max, phase, .. } = *known.sequence;
         let state = self.state(known);
         let has_new = snd_max < known.sendable();
@@ -446,7 +446,7 @@ mod tests {
     use super::*;
     use crate::congestion::Start;
     use crate::tcp::bench::{SenderHarness, plain};
-    use crate::tcp::recovery::Recoveries;
+    use crate::tcp::recovery::{Recoveries, TimeRecoveries};
     use crate::tcp::{Recovery, TcpSpec, TimerSpec};
 
     /// A sender with this many segments to send and a window of four.
@@ -457,7 +457,7 @@ mod tests {
 
     pub(super) fn state(bench: &SenderHarness) -> Option<&State> {
         match &bench.sender.recovery {
-            Recoveries::RackTlp(recovery) => recovery.state.as_deref(),
+            Recoveries::ByTime(TimeRecoveries::RackTlp(recovery)) => recovery.state.as_deref(),
             _ => None,
         }
     }
