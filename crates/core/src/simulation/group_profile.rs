@@ -111,8 +111,11 @@ impl GroupProfile {
         let echo = tcp.map_or(EcnEcho::Rfc3168, |spec| spec.ecn_echo);
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
             let has_sack = tcp.is_some_and(|spec| spec.recovery.uses_sack());
-            let rule = if has_sack { rule } else { DelayedAck { sack_compression: TimeDelta::ZERO, ..rule } };
-            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks), echo, handshake: run.handshake }
+            let sack_compression = if has_sack { rule.sack_compression } else { TimeDelta::ZERO };
+            // RFC 8257 section 3.2: a change of the marks is acknowledged at once.
+            let ack_ce_immediately = rule.ack_ce_immediately || echo == EcnEcho::Rfc8257;
+            let rule = DelayedAck { sack_compression, ack_ce_immediately, ..rule };
+            Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks), handshake: run.handshake }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
         let ecn = is_external || tcp.is_some_and(|spec| spec.ecn);

@@ -19,7 +19,7 @@ struct Bench {
 
 impl Bench {
     fn new(rule: DelayedAck) -> Bench {
-        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: TimeDelta::from_millis(20) };
+        let delays = Delays { rule, sack_blocks: 3, handshake: TimeDelta::from_millis(20) };
         Bench { delays, receiver: Receiver::new(), pool: Slab::default() }
     }
 
@@ -104,8 +104,9 @@ fn sack_compression_waits_for_a_share_of_the_round_trip() {
 /// leave, as (next segment expected, echo).
 fn acknowledged_with_rfc8257(segments: &[(u32, bool)]) -> Vec<Vec<(u32, bool)>> {
     let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
-    let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
-    let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc8257, handshake: LONG };
+    let sack_compression = TimeDelta::from_millis(1);
+    let rule = DelayedAck { sack_compression, ack_ce_immediately: true, ..DelayedAck::default() };
+    let delays = Delays { rule, sack_blocks: 3, handshake: LONG };
     let mut leaves = |&(segment, marked)| {
         let mut acks = Vec::new();
         let ecn = EcnFlags { marked, capable: true, reduced: false };
@@ -130,7 +131,7 @@ fn a_segment_without_ecn_and_the_next_one_are_acknowledged_immediately_if_config
     let leaves = |segments: &[u32], retransmitted: u32, ack_ce_immediately| {
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let rule = DelayedAck { ack_ce_immediately, sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
-        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
+        let delays = Delays { rule, sack_blocks: 3, handshake: LONG };
         let leaves = |&segment: &u32| {
             let ecn = EcnFlags { marked: false, capable: segment != retransmitted, reduced: false };
             receiver.on_ecn(ecn, EcnEcho::Rfc3168);

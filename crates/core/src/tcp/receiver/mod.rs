@@ -1,8 +1,15 @@
 //! A TCP receiver: received segments, and the contents and timing of acknowledgements (RFC 5681 section 4.2, RFC 2018).
 
+mod delays;
+mod mark_echo;
+
+pub(crate) use self::delays::{Delays, DelaysAfter, Pushed};
+pub(crate) use self::mark_echo::EcnFlags;
+
+use self::mark_echo::MarkEcho;
 use super::out_of_order::OutOfOrder;
-use super::spec::{DelayedAck, EcnEcho};
-use crate::primitives::packet::{Packet, Received, Slab};
+use super::spec::EcnEcho;
+use crate::primitives::packet::{Received, Slab};
 use crate::primitives::segment_number::{SackBlock, SegmentNumber};
 use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
@@ -19,10 +26,6 @@ const MAX_COMPRESSED: u32 = 44;
 /// Tick of the timestamp option: 1 ms in Linux, and the shortest of RFC 7323 section 5.4.
 pub(crate) const TICK: TimeDelta = TimeDelta::from_millis(1);
 
-/// Number of segments acknowledged individually, starting with the first marked one or with one that is not ECN-capable after others that
-/// are: as observed with Linux.
-const AT_ONCE_FOR_ECN: u8 = 2;
-
 /// The state of one receiver. Fields used for every segment come first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C)]
@@ -36,78 +39,9 @@ pub(crate) struct Receiver {
     ts_recent: Time,
     /// In-order segments that no acknowledgement has covered.
     delayed: u32,
-    /// With the echo of RFC 3168: a mark has arrived, and the sender has not reported a reduction of its window since. With that of RFC 8257:
-    /// the latest segment was marked (DCTCP.CE).
-    echoes_mark: bool,
-    /// An ECN-capable segment has arrived.
-    has_seen_ecn: bool,
-    /// Number of immediate acknowledgements due because of ECN flags, if the settings request them.
-    at_once: u8,
+    ecn: MarkEcho,
     /// Number of immediate acknowledgements due because of a duplicate.
     quick: u8,
-}
-
-/// ECN flags of a data segment.
-#[derive(Clone, Copy)]
-pub(crate) struct EcnFlags {
-    pub(crate) marked: bool,
-    pub(crate) capable: bool,
-    /// The sender has reduced its window.
-    pub(crate) reduced: bool,
-}
-
-impl EcnFlags {
-    #[inline]
-    pub(crate) fn of(packet: &Packet) -> EcnFlags {
-        EcnFlags { marked: packet.is_marked(), capable: packet.is_capable(), reduced: packet.has_cwr() }
-    }
-}
-
-/// Delayed acknowledgement settings, and the number of SACK blocks.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Delays {
-    pub(crate) rule: DelayedAck,
-    pub(crate) sack_blocks: u32,
-    pub(crate) echo: EcnEcho,
-    /// The longest RTT of a handshake of these flows through the empty network; [`TimeDelta`]'s maximum without a handshake.
-    pub(crate) handshake: TimeDelta,
-}
-
-/// Delayed acknowledgement settings for a segment with this one-way delay.
-#[derive(Clone, Copy)]
-pub(crate) struct DelaysAfter<'a> {
-    delays: &'a Delays,
-    way: TimeDelta,
-    pushed: Pushed,
-}
-
-/// Whether a segment has the flag PSH: it is the last one of a transfer or a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pushed {
-    Yes,
-    No,
-}
-
-impl Delays {
-    #[inline]
-    pub(crate) fn after(&self, way: TimeDelta, pushed: Pushed) -> DelaysAfter<'_> {
-        DelaysAfter { delays: self, way, pushed }
-    }
-}
-
-impl DelaysAfter<'_> {
-    /// Maximum time for which an acknowledgement of segments above a gap is delayed. The round trip is about two one-way delays, and the one of
-    /// the handshake if that is shorter, because a receiver that sends no data has no other.
-    fn sack_compression(&self) -> TimeDelta {
-        let rule = &self.delays.rule;
-        let rtt = self.way.0.saturating_mul(2).min(self.delays.handshake.0);
-        rule.sack_compression.min(TimeDelta(rtt / 100 * u64::from(rule.sack_compression_percent)))
-    }
-
-    /// Whether this segment is among the first ones, which are acknowledged one by one.
-    fn is_early(&self, segment: SegmentNumber) -> bool {
-        segment.0 < self.delays.rule.quickack_segments.0
-    }
 }
 
 /// Result of an arriving segment.
@@ -142,9 +76,7 @@ impl Receiver {
             out_of_order: NONE,
             delayed: 0,
             ts_recent: Time::ZERO,
-            echoes_mark: false,
-            has_seen_ecn: false,
-            at_once: 0,
+            ecn: MarkEcho::default(),
             quick: 0,
         }
     }
@@ -232,7 +164,7 @@ impl Receiver {
             self.delayed = 0;
         }
         let waits = is_new && self.expected == before;
-        let is_of_ecn = delayed_ack.is_some_and(|delays| self.is_at_once_for_ecn(delays.delays));
+        let is_of_ecn = delayed_ack.is_some_and(|delays| self.ecn.is_due_at_once(delays.rule()));
         let reply = match delayed_ack {
             Some(_) if is_of_ecn => Reply::Now,
             Some(_) if waits && self.quick > 0 => {
@@ -260,18 +192,18 @@ impl Receiver {
         if self.delayed == 0 {
             (held.changed, held.echo) = (1, sent);
         }
-        let all_fit = held.changed < delays.delays.sack_blocks;
+        let all_fit = held.changed < delays.sack_blocks();
         self.delayed += 1;
         if self.delayed > MAX_COMPRESSED || !all_fit {
             return Reply::Now;
         }
-        let timeout = delays.sack_compression() + delays.delays.rule.sack_compression_slack;
+        let timeout = delays.sack_compression() + delays.rule().sack_compression_slack;
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
     }
 
     /// A segment arrived that had arrived before.
     fn note_duplicate(&mut self, delayed_ack: Option<DelaysAfter>) {
-        let quick = delayed_ack.map_or(0, |delays| delays.delays.rule.quickacks_after_duplicate as u8);
+        let quick = delayed_ack.map_or(0, |delays| delays.rule().quickacks_after_duplicate as u8);
         // The duplicate is the first of them.
         self.quick = self.quick.max(quick.saturating_sub(1));
     }
@@ -279,29 +211,20 @@ impl Receiver {
     /// RFC 5681 section 4.2: every second full segment, and immediately around a gap.
     #[inline]
     fn delay(&mut self, sent: Time, delayed_ack: Option<DelaysAfter>) -> Reply {
-        let Some(DelaysAfter { delays: delays @ Delays { rule: delayed_ack, .. }, pushed, .. }) = delayed_ack else {
-            return Reply::Now;
-        };
+        let Some(delays) = delayed_ack else { return Reply::Now };
+        let delayed_ack = delays.rule();
         if self.delayed == 0 {
             self.ts_recent = self.ts_recent.max(sent);
         }
         self.delayed += 1;
-        let is_of_ecn = self.is_at_once_for_ecn(delays);
-        let is_pushed = delayed_ack.ack_pushed && pushed == Pushed::Yes;
+        let is_of_ecn = self.ecn.is_due_at_once(delayed_ack);
+        let is_pushed = delayed_ack.ack_pushed && delays.is_pushed();
         let is_quick = self.quick > 0 || is_of_ecn || is_pushed;
         self.quick = self.quick.saturating_sub(1);
         if self.delayed >= delayed_ack.every || self.expected.0 <= delayed_ack.quickack_segments.0 || is_quick {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
-    }
-
-    /// Whether ECN flags require an acknowledgement now, which counts as sent.
-    #[inline]
-    fn is_at_once_for_ecn(&mut self, delays: &Delays) -> bool {
-        let is_due = self.at_once > 0 && (delays.rule.ack_ce_immediately || delays.echo == EcnEcho::Rfc8257);
-        self.at_once = self.at_once.saturating_sub(1);
-        is_due
     }
 
     fn on_gap(&mut self, segment: SegmentNumber, pool: &mut Slab<OutOfOrder>) -> bool {
@@ -326,39 +249,20 @@ impl Receiver {
         held.add(segment)
     }
 
-    /// Processes the ECN flags of a data segment. With the echo of RFC 3168, a report that the sender has reduced its window ends the echo of all earlier marks,
-    /// including marks that no acknowledgement has covered: if these were echoed with the first segment of the new window, they would
-    /// reduce that as well, whereas RFC 3168 section 6.1.2 requires one reduction per window. A segment with both flags restarts the echo.
-    pub(crate) fn on_ecn(&mut self, ecn: EcnFlags, echo: EcnEcho) {
-        match echo {
-            EcnEcho::Rfc3168 => {
-                if ecn.reduced {
-                    (self.echoes_mark, self.at_once) = (false, 1);
-                }
-                if ecn.marked && !self.echoes_mark {
-                    (self.echoes_mark, self.at_once) = (true, AT_ONCE_FOR_ECN);
-                }
-            }
-            EcnEcho::Rfc8257 => {
-                (self.echoes_mark, self.at_once) = (ecn.marked, u8::from(ecn.marked != self.echoes_mark));
-            }
-        }
-        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5).
-        if self.has_seen_ecn && !ecn.capable {
-            self.at_once = AT_ONCE_FOR_ECN;
-        }
-        self.has_seen_ecn |= ecn.capable;
+    /// Processes the ECN flags of a data segment.
+    pub(crate) fn on_ecn(&mut self, flags: EcnFlags, echo: EcnEcho) {
+        self.ecn.on_segment(flags, echo);
     }
 
     /// Whether a delayed acknowledgement has to be sent before this segment is processed: its mark is not the state that the
     /// acknowledgement echoes (RFC 8257 section 3.2). Above a gap no acknowledgement of segments in order waits.
     pub(crate) fn is_flushed_by(&self, ecn: EcnFlags) -> bool {
-        self.delayed > 0 && self.out_of_order == NONE && ecn.marked != self.echoes_mark
+        self.delayed > 0 && self.out_of_order == NONE && ecn.marked != self.ecn.echoes_mark()
     }
 
     /// Whether acknowledgements echo a mark (RFC 3168 section 6.1.3).
     pub(crate) fn echoes_mark(&self) -> bool {
-        self.echoes_mark
+        self.ecn.echoes_mark()
     }
 
     /// Whether an acknowledgement is delayed, when its timer expires or the flow needs it for another reason.
@@ -404,6 +308,7 @@ mod tests {
     use super::*;
     use crate::primitives::segment_number::plain::{blocks, n};
     use crate::primitives::units::Segments;
+    use crate::tcp::spec::DelayedAck;
 
     /// A one-way delay that does not limit any delay.
     const LONG: TimeDelta = TimeDelta(u64::MAX);
@@ -519,7 +424,7 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
-        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
+        let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3, handshake: LONG };
         let rule = Some(delays.after(LONG, Pushed::No));
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
@@ -537,7 +442,6 @@ mod tests {
         let delays = Delays {
             rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::default() },
             sack_blocks: 3,
-            echo: EcnEcho::Rfc3168,
             handshake: LONG,
         };
         let rule = Some(delays.after(LONG, Pushed::No));
@@ -560,7 +464,6 @@ mod tests {
             let delays = Delays {
                 rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::default() },
                 sack_blocks: 3,
-                echo: EcnEcho::Rfc3168,
                 handshake: LONG,
             };
             let rule = Some(delays.after(LONG, Pushed::No));
@@ -589,7 +492,6 @@ mod tests {
         let delays = Delays {
             rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::default() },
             sack_blocks: 3,
-            echo: EcnEcho::Rfc3168,
             handshake: LONG,
         };
         let rule = Some(delays.after(LONG, Pushed::No));
@@ -620,7 +522,7 @@ mod tests {
     fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
         let mut pool = Slab::default();
         let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
-        let delays = Delays { rule, sack_blocks: 3, echo: EcnEcho::Rfc3168, handshake: LONG };
+        let delays = Delays { rule, sack_blocks: 3, handshake: LONG };
         let rule = Some(delays.after(LONG, Pushed::No));
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.

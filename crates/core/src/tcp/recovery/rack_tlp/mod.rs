@@ -13,16 +13,18 @@ mod prr_model;
 mod rack;
 #[cfg(test)]
 mod rack_model;
+mod state;
 mod undo;
 
 use self::probe::{Probe, probe_delay};
 use self::prr::{Begin, Progress, Prr};
-use self::rack::{Detected, DetectionContext, Rack};
-use self::undo::{FRto, Undo, take_if_spurious};
+use self::rack::Rack;
+use self::state::{Purpose, State, detection, is_recovering, may_enter, may_enter_after_timeout};
+use self::undo::{FRto, take_if_spurious};
 use super::outcome::{
-    Delivered, LossDetection, LossRecovery, Losses, NextSegment, RecoveryEntry, Reduction, Report, SavedState, SenderView, TimeRecovery};
+    Delivered, LossDetection, LossRecovery, Losses, NextSegment, Reduction, Report, SavedState, SenderView, TimeRecovery};
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::{Segments, Time, TimeDelta};
+use crate::primitives::units::{Segments, Time};
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sequence::{IncomingAck, Phase, Sequence};
 use serde::{Deserialize, Serialize};
@@ -31,35 +33,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct RackTlp {
     /// Present from the first transmission of data on.
     state: Option<Box<State>>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct State {
-    rack: Rack,
-    prr: Prr,
-    probe: Probe,
-    /// Purpose of the sender's deadline.
-    purpose: Purpose,
-    /// Something has changed on which the deadline depends; it is determined once all segments were sent that may be sent now.
-    is_stale: bool,
-    /// Time of the retransmission timeout; [`Time::NEVER`] while nothing is outstanding.
-    rto: Time,
-    /// State before the last reduction, unless it was undone or cannot be.
-    undo: Option<Undo>,
-    f_rto: FRto,
-    /// The segment that begins an episode, to be sent whatever the window.
-    resend: SegmentNumber,
-    /// Retransmissions minus DSACKs, of the whole connection.
-    unreported: i32,
-    /// Probes within the measured part of the run.
-    probes: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Purpose {
-    Retransmission,
-    Reordering,
-    Probe,
 }
 
 impl LossRecovery for RackTlp {
@@ -340,111 +313,11 @@ impl RackTlp {
     }
 }
 
-impl State {
-    /// State of a sender before its first data.
-    fn new(known: &SenderView) -> State {
-        let handshake = known.srtt().filter(|_| known.spec.retransmissions_by_min_rtt);
-        State {
-            rack: Rack::new(known.sequence.snd_una).with_min_rtt(handshake),
-            prr: Prr::default(),
-            probe: Probe::None,
-            purpose: Purpose::Retransmission,
-            is_stale: false,
-            rto: Time::NEVER,
-            undo: None,
-            f_rto: FRto::Off,
-            resend: SegmentNumber::NONE,
-            unreported: 0,
-            probes: 0,
-        }
-    }
-
-    /// Detects nothing if all repair is left to the timer.
-    fn scan(&mut self, known: &SenderView, phase: Phase, losses: Losses) -> LossDetection {
-        if known.spec.fast_retransmit.is_none() {
-            return LossDetection::default();
-        }
-        let mut lost = Vec::new();
-        let list = |segment| lost.extend((losses == Losses::Listed).then_some(segment));
-        let Detected { newly_lost, has_lost_retransmission, next } = self.rack.detect_each_loss(&detection(known, phase), list);
-        LossDetection { newly_lost, has_lost_retransmission, next, lost, ..LossDetection::default() }
-    }
-
-    /// Fast recovery would begin after these segments were delivered.
-    fn entry(&mut self, known: &SenderView, Segments(delivered): Segments) -> RecoveryEntry {
-        self.resend = self.rack.first_lost().unwrap_or(SegmentNumber::NONE);
-        let outstanding = known.sequence.outstanding().0;
-        let recover_fs = Segments(outstanding - self.rack.segs_sacked().0 + delivered);
-        RecoveryEntry { repairs: self.resend != SegmentNumber::NONE, inflation: 0, recover_fs }
-    }
-
-    fn remember(&mut self, known: &SenderView, saved: Option<SavedState>) {
-        let retransmitted = self.rack.retransmitted();
-        self.undo = saved.map(|saved| Undo::new(saved, known.sequence.snd_una, retransmitted));
-    }
-
-    /// Whether the acknowledgement of the oldest segments has no effect here but to let the window advance.
-    #[inline]
-    fn is_undisturbed(&self) -> bool {
-        let may_undo = self.f_rto != FRto::Off || self.undo.as_ref().is_some_and(Undo::awaits_echo);
-        self.rack.is_in_order() && self.probe == Probe::None && !may_undo
-    }
-
-    /// Sets the timer for the end of a segment's reordering window, `next`, or leaves it to [`State::rearm`].
-    #[inline]
-    fn arm(&mut self, known: &SenderView, next: Option<Time>) -> Option<Time> {
-        self.is_stale = false;
-        if known.sequence.snd_una == known.sequence.snd_max {
-            self.rto = Time::NEVER;
-            return Some(Time::NEVER);
-        }
-        let spec = &known.spec.timer;
-        let at = next.map(|at| spec.on_tick(known.now, at.since(known.now) + spec.probe_margin)).filter(|&at| at < self.rto);
-        self.is_stale = at.is_none();
-        self.purpose = if self.is_stale { Purpose::Retransmission } else { Purpose::Reordering };
-        at
-    }
-
-    /// No probe is due in recovery, or with SACKed segments.
-    #[inline]
-    fn may_probe(&self, known: &SenderView) -> bool {
-        may_enter(known.phase()) && known.spec.fast_retransmit.is_some() && self.rack.segs_sacked() == Segments(0)
-    }
-
-    /// Sets the timer for a probe or a retransmission timeout.
-    #[inline]
-    fn rearm(&mut self, known: &SenderView) -> Time {
-        self.is_stale = false;
-        let may_probe = self.probe == Probe::None && self.may_probe(known);
-        self.purpose = if may_probe { Purpose::Probe } else { Purpose::Retransmission };
-        let probe = if may_probe { probe_delay(known) } else { TimeDelta(u64::MAX) };
-        known.spec.timer.on_tick(known.now, probe.min(self.rto.since(known.now)))
-    }
-}
-
-fn detection(known: &SenderView, phase: Phase) -> DetectionContext {
-    let is_recovering = is_recovering(phase);
-    DetectionContext { now: known.now, is_recovering, srtt: known.srtt(), dup_thresh: known.dup_thresh() }
-}
-
-/// In fast recovery, or in recovery from a timeout.
-fn is_recovering(phase: Phase) -> bool {
-    matches!(phase, Phase::Recovery | Phase::Timeout)
-}
-
-fn may_enter(phase: Phase) -> bool {
-    !is_recovering(phase)
-}
-
-/// Whether losses may turn the recovery from a timeout into a fast recovery.
-fn may_enter_after_timeout(known: &SenderView, phase: Phase) -> bool {
-    phase == Phase::Timeout && known.spec.fast_recovery_after_timeout
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::congestion::Start;
+    use crate::primitives::units::TimeDelta;
     use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::recovery::{Recoveries, TimeRecoveries};
     use crate::tcp::{Recovery, TcpSpec, TimerSpec};

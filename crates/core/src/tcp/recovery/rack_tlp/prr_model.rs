@@ -1,6 +1,6 @@
 //! The text of RFC 9937 section 6.2 as a model for [`Prr`](super::prr::Prr).
 
-use super::State;
+use super::state::State;
 use super::tests::state;
 use crate::congestion::Start;
 use crate::primitives::units::Segments;
