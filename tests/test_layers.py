@@ -73,17 +73,15 @@ def declares_member(path: Path) -> bool:
     return file.is_file() and re.search(r"^(FORMAT|TARGET) = ", file.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
-def test_only_presets_and_notes_on_settings_name_policies_and_controllers() -> None:
-    """The other files of the scenario crate ask for their abilities."""
+def test_only_presets_and_notes_on_prices_name_policies_and_controllers() -> None:
+    """The other files of the scenario crate use their abilities."""
     sources = ROOT / "crates/scenario/src"
     named_in = set()
     for path in sources.rglob("*.rs"):
         text, _, _ = path.read_text(encoding="utf-8").partition("#[cfg(test)]\nmod tests")
-        if set(re.findall(r"\b(?:Policy|Controller)Spec::([A-Z][a-z]\w*)", text)) - {"User"}:
+        if set(re.findall(r"\b(?:Policy|Controller|Scheduler)Spec::([A-Z][a-z]\w*)", text)) - {"User"}:
             named_in.add(str(path.relative_to(sources)))
-    assert {name for name in named_in if not name.startswith("presets/")} == {
-        f"network/{name}.rs" for name in ("delay_targets", "marks", "rates", "settling", "small_limits")
-    }
+    assert {name for name in named_in if not name.startswith("presets/")} == {"network/settling.rs"}
 
 
 def test_documents_import_only_the_public_interface() -> None:

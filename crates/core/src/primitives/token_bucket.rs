@@ -31,6 +31,10 @@ impl TokenBucket {
         TokenBucket { spec, tokens: tokens_of(spec.burst), at: Time::ZERO }
     }
 
+    pub fn spec(&self) -> BucketSpec {
+        self.spec
+    }
+
     pub fn rate(&self) -> Rate {
         self.spec.rate
     }

@@ -9,7 +9,7 @@
 //! count decay.
 
 use super::codel::{Codel, CodelSpec};
-use super::support::{Departure, DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{Departure, DropReason, Occupancy, Onset, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
@@ -77,6 +77,10 @@ impl Policy for Cobalt {
     type PerFlow = ();
     const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
+
+    fn onset(&self) -> Onset {
+        Onset { target: Some(self.spec.target), interval: Some(self.spec.interval), ..Onset::default() }
+    }
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);

@@ -4,7 +4,7 @@
 //! It processes one unit at a time where the RFC's `deque` loops over several; the states are the same. After a mark it continues as after
 //! a discard, as Linux does. Differs: a backlog is ignored up to the largest unit seen, not up to a given MTU.
 
-use super::support::{Departure, Occupancy, Policy, Unit, Verdict};
+use super::support::{Departure, Occupancy, Onset, Policy, Unit, Verdict};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,10 @@ impl Policy for Codel {
     const IS_RANDOM: bool = false;
     const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
+
+    fn onset(&self) -> Onset {
+        Onset { target: Some(self.spec.target), interval: Some(self.spec.interval), ..Onset::default() }
+    }
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         Verdict::Accept

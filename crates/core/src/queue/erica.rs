@@ -141,6 +141,10 @@ impl Policy for Erica {
     const IS_STEPPED: bool = true;
     const PROCESSES_RM: bool = true;
 
+    fn assigned_share(&self) -> Option<f64> {
+        Some(self.spec.target)
+    }
+
     fn on_arrival(&mut self, unit: &Unit, channel: &mut Channel, _buffer: &Occupancy, _now: Time) -> Verdict {
         if channel.ccr.is_none() {
             self.others += unit.bytes;

@@ -3,7 +3,7 @@
 
 mod support;
 
-pub use support::policy::{Departure, DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
+pub use support::policy::{Departure, DropReason, Occupancy, Onset, OnsetThreshold, PeriodEnd, Policy, Unit, Verdict};
 #[cfg(test)]
 pub(crate) use support::probe;
 pub use support::user_policy::UserPolicy;
@@ -13,6 +13,7 @@ use crate::primitives::ids::FlowId;
 use crate::primitives::packet::Packet;
 use crate::primitives::random::Stream;
 use crate::primitives::signal::{PriceHeader, Signal};
+use crate::primitives::token_bucket::BucketSpec;
 use crate::primitives::units::{Rate, Time, TimeDelta};
 use crate::settings::{Named, dispatch, family};
 use crate::user_code::{Failure, UserCode, UserObject};
@@ -48,9 +49,24 @@ macro_rules! policies {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::ACCEPTS_ALL),+ }
             }
 
-            /// The rate above which the policy acts on packets, if it polices.
-            pub fn policed_rate(&self) -> Option<Rate> {
-                match self { $($(#[$when])? PolicySpec::$variant(spec) => <$state>::new(spec).policed_rate()),+ }
+            /// The bucket to which units conform, if the policy polices.
+            pub fn bucket(&self) -> Option<BucketSpec> {
+                match self { $($(#[$when])? PolicySpec::$variant(spec) => <$state>::new(spec).bucket()),+ }
+            }
+
+            /// When the policy begins to act.
+            pub fn onset(&self) -> Onset {
+                match self { $($(#[$when])? PolicySpec::$variant(spec) => <$state>::new(spec).onset()),+ }
+            }
+
+            /// The share of the link's rate that the policy assigns to sources of an available bit rate service, if it does.
+            pub fn assigned_share(&self) -> Option<f64> {
+                match self { $($(#[$when])? PolicySpec::$variant(spec) => <$state>::new(spec).assigned_share()),+ }
+            }
+
+            /// Whether the policy only marks, and discards units that cannot carry the mark.
+            pub fn only_marks(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::ONLY_MARKS),+ }
             }
 
             /// Whether the policy discards whole frames and therefore requires VCs.

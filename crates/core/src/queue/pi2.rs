@@ -8,7 +8,7 @@
 //! the scheduler between the two queues are not included. The defaults of period, alpha and beta are from Linux's sch_dualpi2
 //! (tc-dualpi2(8)); figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` uses.
 
-use super::support::{Departure, DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{Departure, DropReason, Occupancy, Onset, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::units::{Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, conflicts, member};
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,10 @@ impl Policy for Pi2 {
     type PerFlow = ();
     const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
+
+    fn onset(&self) -> Onset {
+        Onset { target: Some(self.spec.target), ..Onset::default() }
+    }
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         Verdict::Accept

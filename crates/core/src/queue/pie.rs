@@ -4,7 +4,7 @@
 //! Differs: the delay is the queue length over the port's rate, which the port provides; no rate is estimated (section 4.3 permits either).
 //! ECN is the only optional part implemented (section 5.1). The first update follows after one period.
 
-use super::support::{DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Onset, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
@@ -76,6 +76,10 @@ impl Policy for Pie {
     type PerFlow = ();
     const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
+
+    fn onset(&self) -> Onset {
+        Onset { target: Some(self.spec.target), ..Onset::default() }
+    }
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);

@@ -59,8 +59,8 @@ impl Policy for Policer {
     const IS_RANDOM: bool = false;
     const TRACKS_FLOWS: bool = false;
 
-    fn policed_rate(&self) -> Option<Rate> {
-        Some(self.bucket.rate())
+    fn bucket(&self) -> Option<BucketSpec> {
+        Some(self.bucket.spec())
     }
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {

@@ -3,7 +3,7 @@
 //!
 //! The queue length excludes the arriving packet. Packets that are not ECN-capable are discarded instead (RFC 3168, section 5).
 
-use super::support::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Onset, OnsetThreshold, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::settings::{Kind, QueueLength, SettingConflict, Settings, conflicts, member};
@@ -68,6 +68,12 @@ impl Ramp {
 impl Policy for Ramp {
     type PerFlow = ();
     const TRACKS_FLOWS: bool = false;
+    const ONLY_MARKS: bool = true;
+
+    fn onset(&self) -> Onset {
+        let threshold = OnsetThreshold { setting: "min_threshold", length: self.spec.min_threshold };
+        Onset { threshold: Some(threshold), ..Onset::default() }
+    }
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);

@@ -14,7 +14,7 @@
 //! begins. In bytes mode, marks are spread over bytes as they otherwise are over packets: the count since the last mark is in typical
 //! packets, too.
 
-use super::support::{DropReason, Occupancy, Policy, Unit, Verdict};
+use super::support::{DropReason, Occupancy, Onset, OnsetThreshold, Policy, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
@@ -191,6 +191,11 @@ impl Red {
 impl Policy for Red {
     type PerFlow = ();
     const TRACKS_FLOWS: bool = false;
+
+    fn onset(&self) -> Onset {
+        let threshold = OnsetThreshold { setting: "min_threshold", length: self.spec.min_threshold };
+        Onset { threshold: Some(threshold), ..Onset::default() }
+    }
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);

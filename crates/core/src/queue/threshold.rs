@@ -6,7 +6,7 @@
 //!
 //! Packets that are not ECN-capable are discarded instead (RFC 3168, section 5): for them the buffer ends at the threshold.
 
-use super::support::{Occupancy, Policy, Unit, Verdict};
+use super::support::{Occupancy, Onset, OnsetThreshold, Policy, Unit, Verdict};
 use crate::primitives::units::Time;
 use crate::settings::{Kind, QueueLength, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,12 @@ impl Policy for Threshold {
     type PerFlow = ();
     const IS_RANDOM: bool = false;
     const TRACKS_FLOWS: bool = false;
+    const ONLY_MARKS: bool = true;
+
+    fn onset(&self) -> Onset {
+        let threshold = OnsetThreshold { setting: "threshold", length: self.spec.threshold };
+        Onset { threshold: Some(threshold), ..Onset::default() }
+    }
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         let ThresholdSpec { threshold } = self.spec;

@@ -10,7 +10,7 @@
 //! apply only if another packet waits behind it (Th_len of a packet). The weighted round robin, one of the schedulers of section 4.2.2,
 //! counts bytes. The RFC leaves the share of C and the time shift to the operator: the defaults are examples.
 
-use super::support::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
+use super::support::{ClassicTarget, Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, conflicts, member, words};
 use serde::{Deserialize, Serialize};
@@ -160,6 +160,10 @@ impl DualPi2 {
 impl Scheduler for DualPi2 {
     const USES_WEIGHTS: bool = false;
     const IS_AQM: bool = true;
+
+    fn classic_target(&self) -> Option<ClassicTarget> {
+        Some(ClassicTarget { target: self.spec.target, share: self.spec.classic_share })
+    }
 
     fn on_enqueue(&mut self, joined: &Enqueued) {
         self.arrivals[joined.queue].push_back(joined.now);

@@ -4,7 +4,7 @@
 mod support;
 
 pub use support::overflow::{Backlog, Eviction, OverflowRule};
-pub use support::scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
+pub use support::scheduler::{ClassicTarget, Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
 
 use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{Named, dispatch, family};
@@ -43,6 +43,13 @@ macro_rules! schedulers {
             /// Whether the scheduler also decides which units of two queues are marked and discarded.
             pub fn is_aqm(&self) -> bool {
                 match self { $(SchedulerSpec::$variant(_) => <$variant>::IS_AQM),+ }
+            }
+        }
+
+        impl SchedulerSpec {
+            /// The Classic queue's delay target, if the scheduler decides for two queues.
+            pub fn classic_target(&self) -> Option<ClassicTarget> {
+                match self { $(SchedulerSpec::$variant(spec) => <$variant>::new(spec, &[1.0; 2]).classic_target()),+ }
             }
         }
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use tailback_core::network::{Buffer, ChangeKind, ClassQueue, Network, Port, PortId, Queues, Scheduling};
 use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
-use tailback_core::queue::PolicySpec;
-use tailback_core::schedule::SchedulerSpec;
+use tailback_core::queue::{Onset, OnsetThreshold, PolicySpec};
+use tailback_core::schedule::ClassicTarget;
 use tailback_core::settings::QueueLength;
 
 /// A policy or scheduler with a delay target, and its queue.
@@ -19,7 +19,7 @@ struct Target<'n> {
     settings_at: String,
     name: &'static str,
     target: TimeDelta,
-    /// Only of CoDel and COBALT.
+    /// Time for which the delay has to exceed the target, if the policy has such a setting.
     interval: Option<TimeDelta>,
     buffer: &'n Buffer,
     /// The link's rate over the minimum rate of the queue, if other queues are backlogged.
@@ -71,12 +71,7 @@ fn check_thresholds(port: &Port, largest: Bytes, at: &str, report: &mut Report) 
         _ => vec![(at.to_string(), port.policy.clone(), port.buffer)],
     };
     for (at, policy, buffer) in queues {
-        let (key, threshold) = match &policy {
-            PolicySpec::Threshold(spec) => ("threshold", spec.threshold),
-            PolicySpec::Ramp(spec) => ("min_threshold", spec.min_threshold),
-            PolicySpec::Red(spec) => ("min_threshold", spec.min_threshold),
-            _ => continue,
-        };
+        let Some(OnsetThreshold { setting: key, length: threshold }) = policy.onset().threshold else { continue };
         let (given, expected, at) = match (buffer, threshold) {
             (Buffer::Units(places), QueueLength::Units(threshold)) if threshold.saturating_add(1) >= places => {
                 let below = places.saturating_sub(1);
@@ -159,14 +154,8 @@ fn rates(network: &Network, id: PortId, port: &Port) -> (Rate, Rate) {
 /// Delay targets of the queue of a port, or of each class. `flows`: number of flows that cross it.
 fn targets<'n>(port: &'n Port, at: &str, flows: u64) -> Vec<Target<'n>> {
     let of = |at: String, policy: &PolicySpec, buffer, shares| {
-        let (target, interval) = match policy {
-            PolicySpec::Codel(codel) => (codel.target, Some(codel.interval)),
-            PolicySpec::Cobalt(cobalt) => (cobalt.target, Some(cobalt.interval)),
-            PolicySpec::Pie(pie) => (pie.target, None),
-            PolicySpec::Pi2(pi2) => (pi2.target, None),
-            _ => return None,
-        };
-        let name = policy.name()?;
+        let Onset { target, interval, .. } = policy.onset();
+        let (target, name) = (target?, policy.name()?);
         Some(Target { settings_at: at.clone(), at, name, target, interval, buffer, shares })
     };
     match port.scheduling.as_deref() {
@@ -175,12 +164,14 @@ fn targets<'n>(port: &'n Port, at: &str, flows: u64) -> Vec<Target<'n>> {
         Some(Scheduling { queues: Queues::OfFlows | Queues::Hashed(_), .. }) => {
             of(at.into(), &port.policy, &port.buffer, flows as f64).into_iter().collect()
         }
-        Some(Scheduling { scheduler: SchedulerSpec::DualPi2(spec), queues: Queues::L4sAndClassic }) => {
-            let shares = if spec.classic_share > 0.0 { 1.0 / spec.classic_share } else { f64::INFINITY };
-            let (at, settings_at) = (at.to_string(), format!("{at}.scheduler"));
-            vec![Target { at, settings_at, name: "dualpi2", target: spec.target, interval: None, buffer: &port.buffer, shares }]
+        Some(Scheduling { scheduler, queues: Queues::L4sAndClassic }) => {
+            let target = |ClassicTarget { target, share }| {
+                let shares = if share > 0.0 { 1.0 / share } else { f64::INFINITY };
+                let (at, settings_at) = (at.to_string(), format!("{at}.scheduler"));
+                Some(Target { at, settings_at, name: scheduler.name()?, target, interval: None, buffer: &port.buffer, shares })
+            };
+            scheduler.classic_target().and_then(target).into_iter().collect()
         }
-        Some(Scheduling { queues: Queues::L4sAndClassic, .. }) => Vec::new(),
         Some(Scheduling { scheduler, queues: Queues::OfClasses(classes, _) }) => {
             let total: f64 = classes.iter().map(|class| class.weight).sum();
             let of_class = |(index, class): (usize, &'n ClassQueue)| {

@@ -224,7 +224,7 @@ impl Direction<'_> {
         let of_classes = of_classes.iter().enumerate();
         let of_classes = of_classes.map(|(index, class)| (format!("{queue_at}.classes[{index}]"), &class.policy));
         for (at, policy) in of_queue.into_iter().chain(of_classes) {
-            let Some(policed) = policy.policed_rate() else { continue };
+            let Some(BucketSpec { rate: policed, .. }) = policy.bucket() else { continue };
             let at = format!("{at}.rate");
             if policed.0 as f64 >= rate && report.is_valid(&at) {
                 let message = "`rate` of the policer has no effect: the link is not faster";

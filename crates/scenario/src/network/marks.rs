@@ -71,7 +71,7 @@ fn check_queues(description: &Description, network: &Network, queue_places: &[Rc
         }
     }
     for (index, port) in network.ports.iter().enumerate().filter(|(index, _)| with_tcp[*index] && !with_marks[*index]) {
-        let marker = port.policies().find(|policy| matches!(policy, PolicySpec::Threshold(_) | PolicySpec::Ramp(_)));
+        let marker = port.policies().find(|policy| policy.only_marks());
         if let Some(policy) = marker.and_then(PolicySpec::name) {
             let message = format!("`{policy}` discards packets instead of marking them: no flow here has ECN");
             report.warn(&*queue_places[index], message).expected("`ecn = true` in `tcp`, or a policy such as `codel`");

@@ -10,7 +10,6 @@ use tailback_core::abr::{SourceSpec, TCR};
 use tailback_core::network::{self, Abr, Network, PortId};
 use tailback_core::primitives::units;
 use tailback_core::primitives::units::Units;
-use tailback_core::queue::PolicySpec;
 
 /// Converts the service for the core; `at` is the path of the flow group.
 pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<Abr> {
@@ -130,14 +129,14 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             problem.expected("a queue policy such as `threshold` (EFCI) or `erica`");
         }
     }
-    for (id, port) in
-        PortId::enumerate(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.writes_explicit_rate()))
-    {
+    for (id, port) in PortId::enumerate(&graph.ports) {
+        let Some(policy) = port.policies().find(|policy| policy.writes_explicit_rate()) else { continue };
+        let name = policy.name().unwrap_or_default();
         let (_, queue) = graph.buffer_as_written(id);
         if port.scheduling.is_some() && report.is_valid(queue) {
             let problem =
                 report.add(format!("{queue}.policy"), "`policy` allocates the whole link, which requires a single queue");
-            problem.given("erica").expected("no `scheduler`, or another policy");
+            problem.given(name).expected("no `scheduler`, or another policy");
         }
         let is_crossed = crossings.iter().any(|crossing| crossing.ways.iter().any(|(forward, _)| forward.contains(&id)));
         if is_crossed && !told.contains(&id) && report.is_valid(queue) {
@@ -145,7 +144,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
                 format!("{queue}.policy"),
                 "`policy` allocates rates that no flow uses: the queue accepts every cell that fits",
             );
-            problem.given("erica").expected("flows with `abr` whose data crosses the link");
+            problem.given(name).expected("flows with `abr` whose data crosses the link");
         }
     }
 }
@@ -154,17 +153,17 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
 pub(super) fn check_guarantees(description: &schema::Description, network: &Network, report: &mut Report) {
     let minimum = |flow: &network::Flow| Some(network.groups[flow.group].abr?.source.minimum?.0);
     for (id, port) in PortId::enumerate(&network.ports) {
-        let PolicySpec::Erica(erica) = &port.policy else { continue };
+        let Some(share) = port.policy.assigned_share() else { continue };
         let crosses = |flow: &&network::Flow| network.paths[flow.forward as usize].contains(&id);
         let given = || network.flows.iter().filter(crosses).filter_map(|flow| Some((flow.group, minimum(flow)?)));
-        let (all, target) =
-            (given().map(|(_, rate)| rate).fold(0, u64::saturating_add), (erica.target * port.rate.0 as f64) as u64);
+        let (all, target) = (given().map(|(_, rate)| rate).fold(0, u64::saturating_add), (share * port.rate.0 as f64) as u64);
         let Some((group, _)) = given().next().filter(|_| all > target) else { continue };
         let Some((name, _)) = description.flows.get_index(group.0 as usize) else { continue };
         let message =
             format!("`mcr` is not guaranteed: the minimum cell rates of the flows exceed the target rate of `{}`", port.name);
         let problem = report.warn(format!("flows.{name}.abr.mcr"), message);
-        let expected = format!("at most {}, the `target` of `erica` times `rate`", Rate::new(target));
+        let expected =
+            format!("at most {}, the `target` of `{}` times `rate`", Rate::new(target), port.policy.name().unwrap_or_default());
         problem.given(format!("{} for all flows", Rate::new(all))).expected(expected);
     }
 }

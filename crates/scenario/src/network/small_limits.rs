@@ -5,7 +5,8 @@ use crate::quantity::Size;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tailback_core::network::{Buffer, ClassQueue, GroupId, Network, Port, PortId, Queues, Scheduling, Transport};
-use tailback_core::queue::{PolicerSpec, PolicySpec};
+use tailback_core::primitives::token_bucket::BucketSpec;
+use tailback_core::primitives::units::Bytes;
 
 /// A limit in bytes with its path.
 struct Limit {
@@ -72,8 +73,8 @@ fn limits(port: &Port, at: &str) -> Vec<Limit> {
         if let Buffer::Bytes(bytes) = *buffer {
             limits.push(Limit { at: format!("{at}.buffer"), bytes, effect: "can be queued" });
         }
-        if let PolicySpec::Policer(PolicerSpec { burst, .. }) = policy {
-            limits.push(Limit { at: format!("{at}.burst"), bytes: (*burst).into(), effect: "conforms" });
+        if let Some(BucketSpec { burst: Bytes(bytes), .. }) = policy.bucket() {
+            limits.push(Limit { at: format!("{at}.burst"), bytes, effect: "conforms" });
         }
     }
     limits

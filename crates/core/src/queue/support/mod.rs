@@ -9,4 +9,4 @@ pub(super) mod policy;
 pub(crate) mod probe;
 pub(super) mod user_policy;
 
-pub(super) use policy::{Departure, DropReason, Occupancy, PeriodEnd, Policy, Unit, Verdict};
+pub(super) use policy::{Departure, DropReason, Occupancy, Onset, OnsetThreshold, PeriodEnd, Policy, Unit, Verdict};

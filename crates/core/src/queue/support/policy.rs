@@ -4,7 +4,9 @@ use crate::price::PriceMeaning;
 use crate::primitives::random::Stream;
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::signal::{PriceHeader, Signal};
+use crate::primitives::token_bucket::BucketSpec;
 use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
+use crate::settings::QueueLength;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -133,6 +135,24 @@ pub struct Departure {
     pub is_capable: bool,
 }
 
+/// When a policy begins to act. A description of a network is checked against it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Onset {
+    /// Delay at which the policy aims: its setting `target`.
+    pub target: Option<TimeDelta>,
+    /// Time for which the delay has to exceed the target before: its setting `interval`.
+    pub interval: Option<TimeDelta>,
+    /// Queue length below which it does not act.
+    pub threshold: Option<OnsetThreshold>,
+}
+
+/// A queue length, and the name of the setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnsetThreshold {
+    pub setting: &'static str,
+    pub length: QueueLength,
+}
+
 /// A queue policy. It decides and does not store units.
 pub trait Policy {
     /// Policy state per flow (VC). The port stores it with the flow's occupancy.
@@ -147,10 +167,23 @@ pub trait Policy {
     /// Whether the policy accepts every unit, so that the port need not consult it.
     const ACCEPTS_ALL: bool = false;
 
-    /// The rate above which the policy acts on packets, if it polices.
-    fn policed_rate(&self) -> Option<Rate> {
+    /// The bucket to which units conform, if the policy polices.
+    fn bucket(&self) -> Option<BucketSpec> {
         None
     }
+
+    /// When the policy begins to act.
+    fn onset(&self) -> Onset {
+        Onset::default()
+    }
+
+    /// The share of the link's rate that the policy assigns to sources, if it handles RM cells.
+    fn assigned_share(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether the policy only marks, and discards units that cannot carry the mark.
+    const ONLY_MARKS: bool = false;
 
     /// Whether the policy may draw random numbers. Without draws, results do not depend on the seed.
     const IS_RANDOM: bool = true;

@@ -8,4 +8,4 @@ pub(super) mod scheduler;
 pub(super) mod virtual_times;
 
 pub(super) use overflow::OverflowRule;
-pub(super) use scheduler::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
+pub(super) use scheduler::{ClassicTarget, Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};

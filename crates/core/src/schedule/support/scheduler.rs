@@ -54,6 +54,13 @@ pub enum Decision {
     Discard,
 }
 
+/// The delay target of the Classic queue, and the minimum share of the link's rate that it gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClassicTarget {
+    pub target: TimeDelta,
+    pub share: f64,
+}
+
 /// A scheduler. All schedulers are work-conserving.
 pub trait Scheduler {
     /// Behaviour when the port is full.
@@ -68,6 +75,11 @@ pub trait Scheduler {
     /// Whether the scheduler also decides which units are marked and discarded, in place of policies. It has two queues: one for L4S flows,
     /// and one for the others.
     const IS_AQM: bool = false;
+
+    /// The Classic queue's delay target, if [`Scheduler::IS_AQM`].
+    fn classic_target(&self) -> Option<ClassicTarget> {
+        None
+    }
 
     fn on_enqueue(&mut self, joined: &Enqueued);
 
