@@ -181,6 +181,7 @@ class DelayedAckTable(TypedDict, total=False):
     every: int
     quickack_segments: int
     quickacks_after_duplicate: int
+    read_interval: Duration
     sack_compression: Duration
     sack_compression_percent: int
     sack_compression_slack: Duration

@@ -90,6 +90,8 @@ class VirtualKernel:
             payload = int(described.get("mss", "1448 B").removesuffix(" B"))
             if major == 6 and minor in _GROWING and described["delayed_ack"] and payload <= _LARGEST_PAYLOAD:
                 changes[f"{tcp}.delayed_ack"] = {"quickack_segments": _quickack_segments(payload)}
+            if "read_interval_ms" in case.labels:
+                changes[f"{tcp}.delayed_ack.read_interval"] = f"{case.labels['read_interval_ms']:g} ms"
         return case.scenario.with_(changes)
 
     def identity(self, case: Case) -> str:

@@ -19,7 +19,7 @@ use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::{Bytes, Units};
 use crate::tcp::handshake::SYN;
 use crate::tcp::out_of_order::OutOfOrder;
-use crate::tcp::receiver::{Cause, EcnFlags, Pushed, Reply};
+use crate::tcp::receiver::{Arrival, Cause, EcnFlags, Pushed, Reply};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -174,7 +174,8 @@ impl Receivers {
                 None
             } else {
                 let pushed = if packet.is_pushed() { Pushed::Yes } else { Pushed::No };
-                profile.delayed_ack.as_ref().map(|rule| rule.after(time.since(packet.sent), pushed))
+                let arrival = Arrival { flow, sent: packet.sent, time, pushed };
+                profile.delayed_ack.as_ref().map(|rule| rule.after(arrival))
             };
             let outcome = path.receiver.on_segment(packet.segment(), packet.sent, delayed_ack, &mut self.out_of_order);
             (outcome.is_new, Some(outcome.reply))

@@ -293,6 +293,9 @@ settings! {
         every: u32 = 2 => Kind::Integer { min: 1, max: 1000 },
         /// Maximum delay of an acknowledgement after the arrival of the first unacknowledged segment.
         timeout: TimeDelta = TimeDelta::from_millis(200) => Kind::Duration { min: TimeDelta::ZERO },
+        /// Time between the reads of the receiver's application. Each read acknowledges the segments in order that have arrived; until then
+        /// only `timeout`, `quickack_segments` and `quickacks_after_duplicate` do, as in Linux. 0 s: the application reads at once.
+        read_interval: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
         /// Number of segments at the start of a flow that are acknowledged one by one.
         quickack_segments: Segments = Segments(0) => Kind::Integer { min: 0, max: 1_000_000_000 },
         /// SACK compression: after `quickack_segments` and three immediate acknowledgements above a gap, send one per interval of this length

@@ -601,6 +601,7 @@ fn delayed_ack(dice: &mut TestRandom) -> DelayedAck {
     DelayedAck {
         every,
         timeout: TimeDelta::from_millis(100),
+        read_interval: TimeDelta::from_millis(if every == 4 { 20 } else { 0 }),
         quickack_segments: Segments(dice.one_of(&[0, 50])),
         sack_compression: TimeDelta::from_millis(dice.one_of(&[0, 1, 100])),
         sack_compression_percent: if every == 2 { 5 } else { 33 },

@@ -1,7 +1,8 @@
 //! How long acknowledgements may be delayed.
 
+use crate::primitives::ids::FlowId;
 use crate::primitives::segment_number::SegmentNumber;
-use crate::primitives::units::TimeDelta;
+use crate::primitives::units::{Time, TimeDelta};
 use crate::tcp::spec::DelayedAck;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +15,20 @@ pub(crate) struct Delays {
     pub(crate) handshake: TimeDelta,
 }
 
-/// Delayed acknowledgement settings for a segment with this one-way delay.
+/// Delayed acknowledgement settings for a segment that arrives.
 #[derive(Clone, Copy)]
 pub(crate) struct DelaysAfter<'a> {
     delays: &'a Delays,
-    way: TimeDelta,
-    pushed: Pushed,
+    arrival: Arrival,
+}
+
+/// The arrival of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) flow: FlowId,
+    pub(crate) sent: Time,
+    pub(crate) time: Time,
+    pub(crate) pushed: Pushed,
 }
 
 /// Whether a segment has the flag PSH: it is the last one of a transfer or a write.
@@ -29,10 +38,13 @@ pub(crate) enum Pushed {
     No,
 }
 
+/// 2^32 over the golden ratio: its multiples are evenly spread (Knuth, The Art of Computer Programming, section 6.4).
+const GOLDEN: u32 = 2_654_435_769;
+
 impl Delays {
     #[inline]
-    pub(crate) fn after(&self, way: TimeDelta, pushed: Pushed) -> DelaysAfter<'_> {
-        DelaysAfter { delays: self, way, pushed }
+    pub(crate) fn after(&self, arrival: Arrival) -> DelaysAfter<'_> {
+        DelaysAfter { delays: self, arrival }
     }
 }
 
@@ -48,15 +60,26 @@ impl DelaysAfter<'_> {
 
     #[inline]
     pub(super) fn is_pushed(&self) -> bool {
-        self.pushed == Pushed::Yes
+        self.arrival.pushed == Pushed::Yes
     }
 
     /// Maximum time for which an acknowledgement of segments above a gap is delayed. The round trip is about two one-way delays, and the one of
     /// the handshake if that is shorter, because a receiver that sends no data has no other.
     pub(super) fn sack_compression(&self) -> TimeDelta {
         let rule = &self.delays.rule;
-        let rtt = self.way.0.saturating_mul(2).min(self.delays.handshake.0);
+        let way = self.arrival.time.since(self.arrival.sent);
+        let rtt = way.0.saturating_mul(2).min(self.delays.handshake.0);
         rule.sack_compression.min(TimeDelta(rtt / 100 * u64::from(rule.sack_compression_percent)))
+    }
+
+    /// Time until the application reads next; `None` if it reads at once. The reads of flows are evenly spread over the interval.
+    #[inline]
+    pub(super) fn until_read(&self) -> Option<TimeDelta> {
+        let interval = self.delays.rule.read_interval;
+        (interval > TimeDelta::ZERO).then(|| {
+            let phase = (self.arrival.flow.0.wrapping_mul(GOLDEN) as f64 / f64::from(u32::MAX) * interval.0 as f64) as u64;
+            TimeDelta(interval.0 - (self.arrival.time.0 + phase) % interval.0)
+        })
     }
 
     /// Whether this segment is among the first ones, which are acknowledged one by one.

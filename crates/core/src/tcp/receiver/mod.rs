@@ -3,7 +3,7 @@
 mod delays;
 mod mark_echo;
 
-pub(crate) use self::delays::{Delays, DelaysAfter, Pushed};
+pub(crate) use self::delays::{Arrival, Delays, DelaysAfter, Pushed};
 pub(crate) use self::mark_echo::EcnFlags;
 
 use self::mark_echo::MarkEcho;
@@ -218,13 +218,16 @@ impl Receiver {
         }
         self.delayed += 1;
         let is_of_ecn = self.ecn.is_due_at_once(delayed_ack);
-        let is_pushed = delayed_ack.ack_pushed && delays.is_pushed();
+        let until_read = delays.until_read();
+        let is_pushed = until_read.is_none() && delayed_ack.ack_pushed && delays.is_pushed();
+        let is_full = until_read.is_none() && self.delayed >= delayed_ack.every;
         let is_quick = self.quick > 0 || is_of_ecn || is_pushed;
         self.quick = self.quick.saturating_sub(1);
-        if self.delayed >= delayed_ack.every || self.expected.0 <= delayed_ack.quickack_segments.0 || is_quick {
+        if is_full || self.expected.0 <= delayed_ack.quickack_segments.0 || is_quick {
             return Reply::Now;
         }
-        Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
+        let timeout = until_read.map_or(delayed_ack.timeout, |until_read| until_read.min(delayed_ack.timeout));
+        Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
     }
 
     fn on_gap(&mut self, segment: SegmentNumber, pool: &mut Slab<OutOfOrder>) -> bool {
@@ -306,12 +309,14 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::ids::FlowId;
     use crate::primitives::segment_number::plain::{blocks, n};
     use crate::primitives::units::Segments;
     use crate::tcp::spec::DelayedAck;
 
-    /// A one-way delay that does not limit any delay.
     const LONG: TimeDelta = TimeDelta(u64::MAX);
+    /// A segment whose one-way delay does not limit any delay.
+    const LATE: Arrival = Arrival { flow: FlowId(0), sent: Time::ZERO, time: Time::NEVER, pushed: Pushed::No };
 
     fn receive(receiver: &mut Receiver, pool: &mut Slab<OutOfOrder>, segments: &[u32]) {
         segments.iter().for_each(|&segment| {
@@ -425,7 +430,7 @@ mod tests {
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
         let delays = Delays { rule: DelayedAck::default(), sack_blocks: 3, handshake: LONG };
-        let rule = Some(delays.after(LONG, Pushed::No));
+        let rule = Some(delays.after(LATE));
         let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::default().timeout) };
         assert_eq!(receiver.on_segment(n(0), Time(5), rule, &mut pool).reply, started);
@@ -444,7 +449,7 @@ mod tests {
             sack_blocks: 3,
             handshake: LONG,
         };
-        let rule = Some(delays.after(LONG, Pushed::No));
+        let rule = Some(delays.after(LATE));
         let waits = |segment| {
             let reply = receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
@@ -466,7 +471,7 @@ mod tests {
                 sack_blocks: 3,
                 handshake: LONG,
             };
-            let rule = Some(delays.after(LONG, Pushed::No));
+            let rule = Some(delays.after(LATE));
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
                 receiver.on_ecn(EcnFlags { marked, capable: true, reduced }, EcnEcho::Rfc3168);
                 let leaves = receiver.on_segment(n(segment as u32), Time::ZERO, rule, &mut pool).reply == Reply::Now;
@@ -494,7 +499,7 @@ mod tests {
             sack_blocks: 3,
             handshake: LONG,
         };
-        let rule = Some(delays.after(LONG, Pushed::No));
+        let rule = Some(delays.after(LATE));
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(n(segment), Time::ZERO, rule, &mut pool).reply, Reply::Now);
@@ -523,7 +528,7 @@ mod tests {
         let mut pool = Slab::default();
         let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::default() };
         let delays = Delays { rule, sack_blocks: 3, handshake: LONG };
-        let rule = Some(delays.after(LONG, Pushed::No));
+        let rule = Some(delays.after(LATE));
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.
         let mut gaps = Receiver::new();
