@@ -81,7 +81,7 @@ class Setting:
     # An application that limits the sender, and its name.
     application: Mapping[str, Any] = field(default_factory=dict)
     application_name: str = ""
-    # Time between the reads of the kernel's receiver; the simulated one reads at once.
+    # Time between the reads of the receiver.
     read_interval_ms: float | None = None
 
     @property
@@ -337,7 +337,7 @@ def quick() -> CaseSet:
 
 
 def full() -> CaseSet:
-    """All cases, longer and more often: 600 runs of 40 s."""
+    """All cases, longer and more often: 630 runs of 40 s."""
     settings = (*_quick_settings(), *_full_settings(), *_virtual_settings())
     return CaseSet("full", tuple(_cases(settings, RunLength(40, 10), 5)), 40)
 
@@ -358,7 +358,7 @@ class RunLength:
     warmup_s: float
 
 
-# Factor for the number of runs that vary most: two flows, whose shares differ, and reordering.
+# Factor for the number of runs that vary most: two flows, whose shares differ, reordering, and bursts.
 _MORE_OFTEN = 3
 
 
@@ -367,7 +367,8 @@ def _cases(settings: Iterable[Setting], length: RunLength, seeds: int) -> Iterat
         count = 20 if setting.size_packets is not None else setting.flows
         given = Setting(**{**vars(setting), "flows": count}) if setting.size_packets is not None else setting
         scenario = given.scenario(length.duration_s, 0 if setting.size_packets is not None else length.warmup_s)
-        often = _MORE_OFTEN if setting.jitter_ms or setting.flows * len(setting.preset) == 2 else 1
+        varies = setting.jitter_ms or setting.read_interval_ms or setting.flows * len(setting.preset) == 2
+        often = _MORE_OFTEN if varies else 1
         groups = tuple(f"flow{place}" for place in range(1, len(setting.preset) + 1))
         modules = tuple(_CONTROLLERS[preset].module for preset in setting.preset)
         yield Case(setting.name(), setting.labels(), scenario, groups, setting.measures(), seeds * often, modules)
