@@ -181,11 +181,10 @@ def test_erica_guarantees_minimum_cell_rates(seed: int) -> None:
 
 
 def test_each_timeout_doubles_the_retransmission_timeout() -> None:
-    flows = {"f": {"propagation_rtt": "40 ms", "tcp": {"preset": "newreno"}}}
-    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="60 s", flows=flows)
-    run = tb.simulate(
-        scenario.with_({"topology.dumbbell.loss": {"probability": "20 %"}, "record.traces": ["rto", "state"]}), seed=1
-    )
+    scenario = over_dumbbell("10 Mbps", "10 ms", "20 packets", "60 s", f={"tcp": {"preset": "newreno"}})
+    scenario["topology"]["dumbbell"]["loss"] = {"probability": "20 %"}
+    scenario["record"] = {"traces": ["rto", "state"]}
+    run = tb.simulate(scenario, seed=1)
     rto = dict(zip(run.trace("rto")["time_s"], run.trace("rto")["rto_s"], strict=True))
     state = run.trace("state")
     times = list(rto)
