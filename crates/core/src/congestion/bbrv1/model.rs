@@ -194,7 +194,8 @@ impl Bbr1Memory {
                     Bbr1Edition::Draft00 => rtt,
                     Bbr1Edition::Linux => self.handshake.unwrap_or(rtt),
                 };
-                let window = Cwnd(self.spec.edition.first_gains().startup * self.initial_window * (1.0 - self.spec.pacing_margin));
+                let window =
+                    Cwnd(self.spec.edition.first_gains().startup * self.initial_window * (1.0 - self.spec.pacing_margin));
                 self.pacing = PacingRate::initial(window, Some(first), self.packet);
                 self.rtprop.set(first, ack.now);
             }

@@ -22,7 +22,8 @@ use self::rack::Rack;
 use self::state::{Purpose, State, detection, is_recovering, may_enter, may_enter_after_timeout};
 use self::undo::{FRto, take_if_spurious};
 use super::outcome::{
-    Delivered, LossDetection, LossRecovery, Losses, NextSegment, Reduction, Report, SavedState, SenderView, TimeRecovery};
+    Delivered, LossDetection, LossRecovery, Losses, NextSegment, Reduction, Report, SavedState, SenderView, TimeRecovery,
+};
 use crate::primitives::segment_number::SegmentNumber;
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::scoreboard::Scoreboard;

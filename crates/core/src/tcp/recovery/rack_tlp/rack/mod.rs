@@ -103,8 +103,7 @@ pub(crate) struct DetectionContext {
 impl Rack {
     /// A segment's state and, if it was retransmitted or overtaken, its transmission, each in a queue that doubles as it grows, and possibly
     /// its place in the set of lost segments.
-    pub(crate) const BYTES_PER_SEGMENT: usize =
-        2 * (size_of::<Sent>() + size_of::<Transmission>()) + 2 * size_of::<u32>();
+    pub(crate) const BYTES_PER_SEGMENT: usize = 2 * (size_of::<Sent>() + size_of::<Transmission>()) + 2 * size_of::<u32>();
 
     /// State of a sender whose next segment is this one.
     pub(crate) fn new(snd_una: SegmentNumber) -> Rack {
@@ -201,7 +200,10 @@ impl Rack {
         self.overtaken.clear();
         let segments = SegmentNumber::range(self.snd_una..SegmentNumber::NONE).zip(self.segments.iter());
         let is_resent = |sent: &Sent| sent.retransmitted && sent.fate == Fate::InFlight;
-        self.resent = segments.filter(|(_, sent)| is_resent(sent)).map(|(segment, sent)| Transmission { time: sent.xmit_ts, segment }).collect();
+        self.resent = segments
+            .filter(|(_, sent)| is_resent(sent))
+            .map(|(segment, sent)| Transmission { time: sent.xmit_ts, segment })
+            .collect();
         self.resent.make_contiguous().sort_unstable();
     }
 
@@ -267,8 +269,8 @@ fn fate(segments: &Ring<Sent>, snd_una: SegmentNumber, segment: SegmentNumber) -
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::delivery::is_dsack;
+    use super::*;
     use crate::primitives::segment_number::SackBlock;
     use crate::primitives::segment_number::plain::{blocks, n};
     use crate::tcp::sequence::IncomingAck;
