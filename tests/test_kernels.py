@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -206,6 +207,23 @@ def test_a_transfer_of_a_size_completes() -> None:
     (flow,) = tb.simulate(scenario).flows.to_rows()
     assert flow["delivered_bytes"] == 1_000_000
     assert 0.4 < flow["completion_time_s"] < 1
+
+
+@needs_kernel
+@pytest.mark.parametrize("stop_s", [0.1, 0.5, 1.0, 1.3])
+def test_a_stop_drops_what_is_unsent(stop_s: float) -> None:
+    scenario = tb.Scenario(LINUX).with_({"flows.f.size": "10 MB", "flows.f.stop": f"{stop_s} s"})
+    (flow,) = tb.simulate(scenario).flows.to_rows()
+    # At most what the link has carried until then, its buffer and a round trip.
+    assert flow["delivered_bytes"] < (stop_s + 0.1) * 20e6 / 8
+    assert math.isnan(flow["completion_time_s"])
+
+
+@needs_kernel
+def test_a_stop_resets_a_connection_whose_data_is_in_the_send_buffer() -> None:
+    scenario = tb.Scenario(LINUX).with_({"flows.f.size": "1 MB", "flows.f.stop": "0.2 s"})
+    (flow,) = tb.simulate(scenario).flows.to_rows()
+    assert 0 < flow["delivered_bytes"] < 500_000
 
 
 @needs_kernel

@@ -114,7 +114,8 @@ fn parse(parameters: &str) -> Result<Parameters, String> {
     for (key, value) in &given {
         let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
         if let Err(error) = serde_json::from_value::<Parameters>(alone) {
-            let text = error.to_string().replace("u32", "a whole number").replace("u64", "a whole number");
+            let text =
+                error.to_string().replace("u32", "a whole number").replace("u64", "a whole number").replace("f64", "a number");
             return Err(if text.starts_with("unknown field") { text } else { format!("`{key}` is {value}: {text}") });
         }
     }
@@ -153,6 +154,9 @@ fn sysctls(given: &Map<String, Value>, ecn: bool, memory: u64) -> Result<Vec<(St
                 ));
             }
         };
+        if name == "net.ipv4.tcp_congestion_control" {
+            return Err(format!("`sysctl` sets {name}, which has no effect; expected the key `congestion` instead"));
+        }
         let file = name.replace('.', "/");
         all.retain(|(known, _)| *known != file);
         all.push((file, text));
@@ -207,6 +211,8 @@ mod tests {
         assert!(refused(r#"{"hz": 250}"#).starts_with("`hz` is 250: there is no kernel with 250 Hz"));
         assert!(refused(r#"{"sysctl": {"../x": 1}}"#).contains("expected a name such as"));
         assert!(refused(r#"{"sysctl": {"a.b": "1\n2"}}"#).contains("expected a number"));
+        let text = refused(r#"{"sysctl": {"net": {"ipv4": {"tcp_congestion_control": "reno"}}}}"#);
+        assert!(text.ends_with("expected the key `congestion` instead"));
         assert!(refused("[]").starts_with("the parameters are not an object"));
     }
 }

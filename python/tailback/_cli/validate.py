@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tailback._cli import options
 from tailback._cli.output import ExitCode, command, data, jsonable, note, termination_as_interrupt
@@ -88,6 +89,8 @@ def validate(
 
     Both run the same scenarios. Exit code 1 if their results differ or, in real time, if the machine did not keep up.
     """
+    if kernel is not None or real_time:
+        _refuse_choices_of_kernels(kernel, real_time=real_time)
     if drawn is not None:
         for name, is_given in {"--real-time": real_time, "--full": full, "--cases": cases != "*"}.items():
             if is_given:
@@ -135,6 +138,17 @@ def validate(
         note(f"error: there are no kernel runs of {len(done.missing)} cases, which the report lists")
     has_failed = done.count(Verdict.DIFFER) or done.kept_up < done.runs or done.missing
     return ExitCode.DIFFERENT if has_failed else ExitCode.DONE
+
+
+def _refuse_choices_of_kernels(kernel: Path | None, *, real_time: bool) -> None:
+    """Refuse options that choose a built kernel, or how it runs, if none runs."""
+    source = click.get_current_context().get_parameter_source
+    given = [f"--{name}" for name in ("linux", "hz") if source(name) is not ParameterSource.DEFAULT]
+    if kernel is not None and real_time:
+        given.append("--real-time")
+    if given:
+        reason = "the file of --kernel determines the kernel" if kernel is not None else "--real-time uses the kernel of this machine"
+        raise ParameterError(f"{' and '.join(given)} cannot be used: {reason}")
 
 
 def _validate_drawn(drawn: int, seed: int, out: Path | None, kernel: Path | None, as_json: bool, **others: Any) -> ExitCode:

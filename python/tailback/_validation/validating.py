@@ -192,7 +192,7 @@ def validate(
         else:
             virtual = VirtualKernel.find(linux, hz)
     elif full_pack:
-        raise ParameterError("`full_pack` cannot be given with `kernel`, whose file determines the pack")
+        raise ParameterError("the file of `kernel` determines the pack, so that the full pack cannot be chosen")
     else:
         stored = KernelRuns.load(Path(kernel))
         pack = _pack(stored.pack)

@@ -325,6 +325,19 @@ static void stop_at(uint64_t end)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Waits for the stop of the flow, without end if there is none. */
+static void wait_for_stop(void)
+{
+	sigset_t alarm, none;
+
+	sigemptyset(&none);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	while (!has_stopped)
+		sigsuspend(&none);
+}
+
 /* Sends up to this number of bytes. Returns how many: fewer after an error, at the stop of the flow, or if sending would block. */
 static uint64_t send_bytes(int connection, uint64_t size)
 {
@@ -386,11 +399,13 @@ static void send_all(int connection, int channel, uint64_t size)
 	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
 	uint64_t sent = channel < 0 ? send_bytes(connection, size) : send_written(connection, channel, size);
 
+	if (!has_stopped && sent == size) {
+		shutdown(connection, SHUT_WR);
+		wait_for_stop();
+	}
 	if (has_stopped)
 		/* The application gives up, also the data in the send buffer. */
 		connect(connection, &nobody, sizeof nobody);
-	else if (sent == size)
-		shutdown(connection, SHUT_WR);
 }
 
 static void transfer(int connection, const struct sockaddr_in *peer, unsigned local, unsigned remote)
