@@ -138,6 +138,11 @@ impl<H: Hosts, C: Clock> HostLoop<H, C> {
         }
     }
 
+    /// Packets that hosts have sent and received.
+    pub(crate) fn packets(&self) -> u64 {
+        self.sent + self.delivered
+    }
+
     pub(crate) fn hosts_mut(&mut self) -> &mut H {
         &mut self.hosts
     }

@@ -167,4 +167,8 @@ impl Transports for HostThread {
             HostState::Failed(_) | HostState::Stopped => Time::NEVER,
         }
     }
+
+    fn actions(&self) -> u64 {
+        self.hosts.packets()
+    }
 }

@@ -143,6 +143,10 @@ impl Transports for Pairs {
         let timer = self.timers.first().map_or(Time::NEVER, |&(time, _)| time);
         timer.min(self.due.peek().map_or(Time::NEVER, |Reverse(fate)| fate.time))
     }
+
+    fn actions(&self) -> u64 {
+        0
+    }
 }
 
 /// The network with one to three pairs of external flows over its paths, some with access links, some with listed drops.

@@ -335,7 +335,7 @@ struct SharedState {
     next: Vec<AtomicU64>,
     /// By sending domain, then by receiving domain.
     batches: Vec<Mutex<PacketBatch>>,
-    /// Events handled by each domain.
+    /// Events handled by each domain, and actions of its transports.
     handled: Vec<AtomicU64>,
     /// The number of completed epochs at which all threads stop, because one has panicked or a transport stops the run. A thread that is
     /// still about to begin an epoch must not stop for the sake of another that is already in it.
@@ -390,7 +390,7 @@ impl SharedState {
     /// Handle a domain's events, epoch by epoch.
     fn attend(&self, number: usize, domain: &mut Engine, transports: &mut impl Transports, pace: &mut Pace) {
         pace.handled.fill(0);
-        let before = domain.events();
+        let before = domain.events() + transports.actions();
         loop {
             self.guarded(pace.epochs, || self.fetch_mail(number, domain, transports));
             self.barrier.wait();
@@ -411,7 +411,7 @@ impl SharedState {
                 if transports.run_until(domain, horizon) == ControlFlow::Break(()) {
                     self.stop_at.fetch_min(pace.epochs, Ordering::Relaxed);
                 }
-                self.handled[number].store(domain.events() - before, Ordering::Relaxed);
+                self.handled[number].store(domain.events() + transports.actions() - before, Ordering::Relaxed);
                 self.send_mail(number, domain);
             });
             self.barrier.wait();

@@ -16,6 +16,9 @@ pub trait Transports {
 
     /// The time of the next action that is not caused by an event of the engine; [`Time::NEVER`] if there is none.
     fn next_time(&mut self) -> Time;
+
+    /// Actions until now, which count as events where a run is interrupted after a number of events.
+    fn actions(&self) -> u64;
 }
 
 /// The engine runs alone.
@@ -32,5 +35,9 @@ impl Transports for NoTransports {
 
     fn next_time(&mut self) -> Time {
         Time::NEVER
+    }
+
+    fn actions(&self) -> u64 {
+        0
     }
 }
