@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
+from support import ROOT
 from tailback import _kernels
 from tailback._kernels import building
 from tailback._kernels.initramfs import initramfs
@@ -148,6 +149,24 @@ def test_a_validation_without_a_kernel_ends_with_the_command_that_builds_one(emp
     assert (done.returncode, done.stdout) == (2, "")
     if sys.platform == "linux":
         assert "type `tailback kernel build --hz 250` to build it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kernel", "FILE", "--hz", "250"], "--hz cannot be used: the file of --kernel determines the kernel"),
+        (["--kernel", "FILE", "--real-time"], "--real-time cannot be used: the file of --kernel determines the kernel"),
+        (["--real-time", "--linux", "6.12"], "--linux cannot be used: --real-time uses the kernel of this machine"),
+    ],
+)
+def test_options_that_nothing_would_read_are_refused(arguments: list[str], message: str) -> None:
+    file = str(ROOT / "docs/evidence/linux_6.12.json")
+    given = [file if argument == "FILE" else argument for argument in arguments]
+    done = subprocess.run(
+        [sys.executable, "-m", "tailback", "validate", *given], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
 
 
 @needs_kernel

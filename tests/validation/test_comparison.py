@@ -207,7 +207,7 @@ def test_measurements_of_a_kernel_are_stored_and_compared_without_one(tmp_path: 
     done = tb.validate(kernel=file)
     assert done.count(Verdict.DIFFER) == 1
     assert done.missing == [other.name]
-    with pytest.raises(tb.ParameterError, match="full_pack"):
+    with pytest.raises(tb.ParameterError, match="determines the pack"):
         tb.validate(kernel=file, full_pack=True)
     for damaged in ("", "[]", '{"cases": [{}]}', '{"cases": []}'):
         file.write_text(damaged)
