@@ -24,7 +24,7 @@ def test_a_run_can_be_plotted(scenario: tb.Scenario, traces: list[str]) -> None:
 
 
 def test_nine_panels_keep_labels_apart_and_colours_consistent(scenario: tb.Scenario) -> None:
-    kinds = ["cwnd", "ssthresh", "rtt", "rto", "in_flight", "segments", "acks", "throughput", "queue", "drops"]
+    kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "throughput", "queue", "drops"]
     figure = tb.simulate(scenario.with_({"record.traces": kinds})).plot()
     figure.draw_without_rendering()
     boxes = [axis.get_tightbbox() for axis in figure.axes]
