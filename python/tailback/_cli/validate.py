@@ -147,7 +147,9 @@ def _refuse_choices_of_kernels(kernel: Path | None, *, real_time: bool) -> None:
     if kernel is not None and real_time:
         given.append("--real-time")
     if given:
-        reason = "the file of --kernel determines the kernel" if kernel is not None else "--real-time uses the kernel of this machine"
+        reason = (
+            "the file of --kernel determines the kernel" if kernel is not None else "--real-time uses the kernel of this machine"
+        )
         raise ParameterError(f"{' and '.join(given)} cannot be used: {reason}")
 
 
