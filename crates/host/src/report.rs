@@ -211,8 +211,9 @@ pub(crate) struct Changes {
 impl Changes {
     pub(crate) fn is_any(&self) -> bool {
         let Changes { cwnd, ssthresh, smoothed_rtt, rto, in_flight, state } = self;
-        let are = [cwnd.is_some(), ssthresh.is_some(), smoothed_rtt.is_some(), rto.is_some(), in_flight.is_some()];
-        are.contains(&true) || state.is_some()
+        let packets = [cwnd, ssthresh, in_flight].into_iter().any(Option::is_some);
+        let times = [smoothed_rtt, rto].into_iter().any(Option::is_some);
+        packets || times || state.is_some()
     }
 }
 

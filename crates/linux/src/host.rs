@@ -69,6 +69,15 @@ impl LinuxHost {
         let read = connection::read(&machine.device.memory, &self.settings.kernel.manifest, address, self.end.remote.port());
         Some(read.unwrap_or_else(|problem| report_fault(machine.described(&problem))))
     }
+
+    /// Keeps the state of the connection before the application gives up the transfer. The guest program may do so a little early, because
+    /// its timer has microseconds and the kernel may run ahead of an arrival.
+    fn keep_before_stop(&mut self, now: Time) {
+        let early = TimeDelta::from_micros(3);
+        if self.end.is_sender && now + early >= self.end.stop && self.stopped.is_none() {
+            self.stopped = self.connection();
+        }
+    }
 }
 
 /// The packet with which the guest program receives the number of bytes that the application has written: from the address to which it sends
@@ -79,17 +88,6 @@ fn report_of_application(local: Ipv4Addr, written: u64) -> Vec<u8> {
     let mut outbox = Outbox::new(Framing::Udp);
     outbox.send(&Datagram { source, destination, ecn: EcnField::NotEct, payload: &written.to_le_bytes() });
     outbox.take().unwrap_or_default()
-}
-
-impl LinuxHost {
-    /// Keeps the state of the connection before the application gives up the transfer. The guest program may do so a little early, because
-    /// its timer has microseconds and the kernel may run ahead of an arrival.
-    fn keep_before_stop(&mut self, now: Time) {
-        let early = TimeDelta::from_micros(3);
-        if self.end.is_sender && now + early >= self.end.stop && self.stopped.is_none() {
-            self.stopped = self.connection();
-        }
-    }
 }
 
 impl Host for LinuxHost {

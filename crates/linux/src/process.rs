@@ -152,8 +152,7 @@ const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// A kernel that neither waits nor sends anything for this CPU time computes without end, and stops virtual time.
 const MOST_COMPUTING: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(20) };
-/// Checks without any message after which a kernel is taken for dead: 10 minutes, for the case that the computer has been suspended or has
-/// much else to do.
+/// Checks without any message after which a kernel is taken for dead: a minute, because the computer may have much else to do.
 const MOST_CHECKS: u32 = 300;
 
 /// Waits until one of the descriptors can be read. Returns which ones can.

@@ -97,6 +97,10 @@ impl Settings {
         }
         Ok(Settings { seed: end.seed, mtu, ..given })
     }
+
+    fn controllers(&self) -> Factory {
+        self.congestion.factory(self.initial_window.map(u64::from))
+    }
 }
 
 /// An end of a connection.
@@ -141,10 +145,7 @@ impl Host {
     /// The end that sends a transfer.
     pub fn sender(settings: &Settings, transfer: Transfer) -> Host {
         let sending = Sending { written: Written::none_of(&transfer), stream: None, is_finished: false };
-        Host {
-            sending: Some(sending),
-            ..Host::idle_client(settings, transfer, settings.congestion.factory(settings.initial_window.map(u64::from)))
-        }
+        Host { sending: Some(sending), ..Host::idle_client(settings, transfer, settings.controllers()) }
     }
 
     /// The end that opens the connection of a transfer, and sends nothing.
@@ -166,8 +167,7 @@ impl Host {
     /// The end that accepts a connection and reads everything.
     pub fn receiver(settings: &Settings, local: SocketAddrV4) -> Host {
         let mut config = server_config(settings.crypto);
-        config
-            .transport_config(Arc::new(transport(settings, settings.congestion.factory(settings.initial_window.map(u64::from)))));
+        config.transport_config(Arc::new(transport(settings, settings.controllers())));
         Host::end(settings, local, Some(Arc::new(config)))
     }
 

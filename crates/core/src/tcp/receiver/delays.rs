@@ -77,8 +77,9 @@ impl DelaysAfter<'_> {
     pub(super) fn until_read(&self) -> Option<TimeDelta> {
         let interval = self.delays.rule.read_interval;
         (interval > TimeDelta::ZERO).then(|| {
-            let phase = (self.arrival.flow.0.wrapping_mul(GOLDEN) as f64 / f64::from(u32::MAX) * interval.0 as f64) as u64;
-            TimeDelta(interval.0 - (self.arrival.time.0 + phase) % interval.0)
+            // The interval times a share of 2^32.
+            let phase = (u128::from(interval.0) * u128::from(self.arrival.flow.0.wrapping_mul(GOLDEN))) >> 32;
+            TimeDelta(interval.0 - (self.arrival.time.0 + phase as u64) % interval.0)
         })
     }
 
